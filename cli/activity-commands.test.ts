@@ -84,7 +84,7 @@ test.each([
   expect(await follow.end('SIGINT')).toBe(0);
 });
 
-test('a gateway shows its decisions with the admin token only', async () => {
+test('a gateway shows its decisions only for the admin token', async () => {
   const [admin] = platform.status().addresses.gatewayAdmins;
   const statusFor = async (file: string) => {
     const token = readFileSync(join(platform.data, 'tokens', file), 'utf8').trim();
@@ -117,7 +117,7 @@ test('portcullis activity selects decisions by outcome, client, rule, stage and 
   }
 });
 
-test('kubectl portcullis activity shows the decisions that the management API collects, and asks for its address', async () => {
+test('kubectl portcullis activity shows the decisions that the management API collects, and requires the address of the API', async () => {
   const id = await ask(platform.status().addresses.gateway, denied);
   using folder = folderWithFiles();
   const token = folder.write('token', (await run('token')).stdout);
@@ -192,7 +192,7 @@ test('portcullis chat writes the text of a model to a terminal without its contr
 test('portcullis chat asks for the message at a terminal, and prints no prompt for a pipe', async () => {
   const chat = (terminals: readonly 'stdin'[]) =>
     runInProcess(['chat', 'guarded-echo'], { data: platform.data, input: 'hello\n', terminals });
-  const typed = 'portcullis: Type the message, and end it with Ctrl-D on a line of its own.\n';
+  const typed = 'portcullis: Type the message, then press Ctrl-D on an empty line.\n';
   expect(await chat(['stdin'])).toEqual({ code: 0, stdout: 'hello\n', stderr: typed });
   expect(await chat([])).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
 });
@@ -225,7 +225,7 @@ test('portcullis provider test --binding is run by every gateway replica, over b
   }
 });
 
-test('kubectl portcullis provider test asks every gateway replica through the management API, and for its address', async () => {
+test('kubectl portcullis provider test calls every gateway replica through the management API, and requires its address', async () => {
   using folder = folderWithFiles();
   const token = folder.write('token', (await run('token')).stdout);
   const plugin = (...args: readonly string[]) =>

@@ -28,7 +28,7 @@ const answered = (args: readonly string[], input?: string) =>
 const example = readFileSync(join(checkout, 'examples/agents/assistant/agentversion.yaml'), 'utf8');
 
 describe('portcullis up --agents', () => {
-  test('portcullis up --agents loads the example of an agent and prints how it is called', () => {
+  test('portcullis up --agents loads the example agent and prints how to call it', () => {
     expect(platform.output()).toContain('the agent assistant is served');
     expect(platform.output()).toContain('agent send assistant --message');
     // It needs the example collection.
@@ -86,7 +86,7 @@ describe('portcullis agent send', () => {
     expect(end.stderr).toMatch(stderr);
   });
 
-  test('portcullis agent send needs the name of a caller and of a version that exists', async () => {
+  test('portcullis agent send requires the name of a caller and of an existing version', async () => {
     expect(await send('-m', 'hello')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('"agent send" needs the person who calls'),
@@ -171,7 +171,7 @@ describe('portcullis agent runs and agent trace', () => {
   });
 });
 
-test('portcullis why and portcullis status show what gateways serve of an agent', async () => {
+test('portcullis why and portcullis status show which versions of an agent gateways serve', async () => {
   const well = await run(['why', 'agent/assistant']);
   expect([well.code, well.stderr]).toEqual([0, '']);
   expect(well.stdout).toMatch(/^Agent assistant is served\.\n/);
@@ -188,7 +188,7 @@ test('portcullis why and portcullis status show what gateways serve of an agent'
   expect(await run(['agent', 'switch', 'assistant', 'assistant-1', '--wait'])).toMatchObject({ code: 0 });
 });
 
-test('portcullis apply --wait reports why a version cannot become ready, and portcullis agent send repeats it', async () => {
+test('portcullis apply --wait reports why a version cannot become ready, and portcullis agent send reports the same reason', async () => {
   const guarded = example
     .replace('name: assistant-1', 'name: guarded-1')
     .replace('input:\n      mode: None', 'input:\n      mode: Policy\n      policyRef: { name: absent, revision: 1 }')
@@ -283,7 +283,7 @@ describe('portcullis flow publish and the commands of versions', () => {
     expect(await noteOf('agent', 'memo')).toBe('');
   });
 
-  test('a published version with fewer checks is made only after a confirmation, and the Agent keeps its labels', async () => {
+  test('a published version with fewer checks is created only after a confirmation, and the Agent keeps its labels', async () => {
     using folder = temporaryFolder();
     const counter = join(folder.path, 'counter');
     await run(['flow', 'init', counter]);
@@ -333,7 +333,7 @@ describe('portcullis flow publish and the commands of versions', () => {
   });
 });
 
-test('the example of an agent stays deleted, and versions run without --agents, too', async () => {
+test('a deleted example agent is not created again, and agent versions run even without --agents', async () => {
   expect(await run(['delete', 'agents', 'assistant', 'desk', '--yes'])).toMatchObject({ code: 0 });
   expect(await run(['delete', 'agentversion', 'assistant-1', '--yes'])).toMatchObject({ code: 0 });
   rmSync(join(platform.data, 'apply/assistant.yaml'));

@@ -26,9 +26,9 @@ const run = (...args: readonly string[]) => runInProcess(args, { data: platform.
 const atTerminal = (input: string, ...args: readonly string[]) =>
   runInProcess(args, { data: platform.data, input, terminals: ['stdin', 'stderr'] });
 
-test('portcullis admin grants, lists and revokes a role, and portcullis audit shows who did it', async () => {
+test('portcullis admin grants, lists and revokes a role, and portcullis audit shows the author', async () => {
   expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toBe('alice has the role viewer.\n');
-  expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toContain('It was so before.');
+  expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toContain('This was already the case.');
   expect((await run('admin', 'grant', 'guards', '--group')).stdout).toBe('guards has the role administrator.\n');
   const listed = (await run('admin', 'list')).stdout;
   expect(listed).toMatch(/^viewer +user +alice /m);
@@ -62,13 +62,15 @@ test('portcullis admin grants, lists and revokes a role, and portcullis audit sh
   );
 });
 
-test('commands of administrators take names of policies and models, and suggest the name that was probably meant', async () => {
+test('commands of administrators accept names of policies and models, and suggest the name that was probably meant', async () => {
   const granted = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat');
   const { metadata } = JSON.parse((await run('get', 'gp', 'guarded-chat', '-o', 'json')).stdout);
   const id: string = metadata.labels['portcullis.dev/id'];
   expect(granted.stdout).toBe('carol has the role author for the policy guarded-chat.\n');
   const again = await run('admin', 'grant', 'carol', '--role', 'author', '--policy', 'guarded-chat', '-o', 'wide');
-  expect(again.stdout).toBe(`carol has the role author for the policy guarded-chat (${id}). It was so before.\n`);
+  expect(again.stdout).toBe(
+    `carol has the role author for the policy guarded-chat (${id}). This was already the case.\n`,
+  );
   const ownRow = async (...more: readonly string[]) =>
     (await run('admin', 'list', ...more)).stdout.split('\n').find((line) => line.includes('carol'));
   expect(await ownRow()).toMatch(/ policy guarded-chat *$/);
@@ -158,7 +160,7 @@ test('portcullis approval names the policies and models that require approvals, 
   expect((await run('approval', 'require', '--model', name)).stdout).toBe(
     `The model ${name} requires approvals for commands with --via api.\n`,
   );
-  expect((await run('approval', 'require', '--model', id)).stdout).toContain('It was so before.');
+  expect((await run('approval', 'require', '--model', id)).stdout).toContain('This was already the case.');
   expect((await run('approval', 'rules')).stdout).toMatch(new RegExp(`^model +${name} *$`, 'm'));
   expect((await run('approval', 'rules', '-o', 'wide')).stdout).toMatch(new RegExp(`^model +${name} +${id}`, 'm'));
   const unguarded = await run('unbind', name, '--dry-run=server', '--via', 'api');
@@ -167,7 +169,7 @@ test('portcullis approval names the policies and models that require approvals, 
     const result = await run('reapply', name);
     return result.stderr !== '' && result;
   });
-  const sentence = `warning: The model ${name} requires approvals, and was changed without one: approvals hold for`;
+  const sentence = `warning: The model ${name} requires approvals, and was changed without one: approvals apply to`;
   expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining(sentence) });
   const refused = await run('reapply', name, '--via', 'api');
   expect(refused).toMatchObject({ code: 9, stdout: '' });
@@ -247,7 +249,7 @@ test('portcullis freeze refuses commands on a model until an administrator overr
   expect((await run('operation', 'list', '--target', id, '-o', 'name')).stdout).toMatch(/^[0-9a-f-]{36}$/m);
 });
 
-test('over resources no window is overridden, and a write that the API would refuse is followed by a warning', async () => {
+test('a command over resources cannot override a freeze window, and a write that the API would refuse is followed by a warning', async () => {
   const binding = JSON.parse((await run('get', 'mb', 'guarded-echo', '-o', 'json')).stdout);
   const ignored = await run('reapply', 'guarded-echo', '--override-freeze');
   expect([ignored.code, ignored.stdout, ignored.stderr]).toEqual([
@@ -262,7 +264,7 @@ test('over resources no window is overridden, and a write that the API would ref
   expect((await run('freeze', 'set', '--model', 'guarded-echo', '--from', later, '--until', end)).code).toBe(0);
   expect(await run('reapply', 'guarded-echo')).toMatchObject({ code: 0, stderr: '' });
   expect((await run('freeze', 'set', '--policy', 'guarded-chat', '--until', end)).code).toBe(0);
-  const sentence = `The policy guarded-chat is frozen until ${end}, and a binding of it was changed nevertheless: freeze windows hold for`;
+  const sentence = `The policy guarded-chat is frozen until ${end}, and a binding of it was changed nevertheless: freeze windows apply to`;
   expect(await run('reapply', 'guarded-echo', '--dry-run=server')).toMatchObject({ code: 0, stderr: '' });
   const warned = await until('the write is followed by its warning', async () => {
     const result = await run('reapply', 'guarded-echo', '--json');
@@ -278,7 +280,7 @@ test('over resources no window is overridden, and a write that the API would ref
   expect(await run('reapply', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
+test('portcullis audit export writes lines that audit verify proves, and audit verify names the first changed line', async () => {
   await run('admin', 'grant', 'bob', '--role', 'author');
   await run('admin', 'revoke', 'bob', '--role', 'author');
   await run('admin', 'grant', 'bob', '--role', 'viewer');

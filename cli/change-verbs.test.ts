@@ -20,7 +20,7 @@ const namesOf = async (): Promise<string> => (await run(['get', 'gp', '-o', 'nam
 const wordOf = async (name: string): Promise<string> =>
   (await run(['get', 'gp', name, '-o', 'jsonpath={.spec.definition.request.baseline[0].stopList.terms[0]}'])).stdout;
 
-test('portcullis apply takes several files, a folder and standard input', async () => {
+test('portcullis apply accepts several files, a folder and standard input', async () => {
   using folder = folderWithFiles();
   const files = [
     folder.write('a.yaml', manifestOfWord('from-a', 'a')),
@@ -35,7 +35,7 @@ test('portcullis apply takes several files, a folder and standard input', async 
   });
   expect((await run(['apply', '-f', folder.path])).stdout).toMatch(/from-a unchanged\n.*from-b unchanged\n$/);
   const twice = await run(['apply', '-f', '-', '-f', '-'], { input: '' });
-  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read only once') });
 });
 
 test('an apply whose second resource the server refuses reports the first one, and does not say that nothing was changed', async () => {
@@ -84,7 +84,7 @@ describe.each([
     expect(await dry('apply-revision', 'guarded-echo', '1', '--wait')).toEqual(applied);
     expect(await dry('rollback', 'guarded-echo', '--to', '1', '--wait')).toEqual(applied);
     expect(await dry('reapply', 'guarded-echo', '--wait')).toEqual(applied);
-    // Nothing is lost, so that nothing is asked.
+    // Nothing is lost, so no confirmation is required.
     const unguarded = `ModelBinding guarded-echo set to UNGUARDED${suffix}\n`;
     expect(await dry('unbind', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stdout: unguarded });
     const bare = JSON.parse((await dry('unbind', 'guarded-echo', '-o', 'json')).stdout);
@@ -133,7 +133,7 @@ test('portcullis diff -f shows what apply would change, and exits with 15 only i
   expect(await run(['diff', 'compared', '-f', '-'])).toMatchObject({ code: 2 });
 });
 
-test('portcullis delete takes several names, labels and files, and deletes nothing if one name does not exist', async () => {
+test('portcullis delete accepts several names, labels and files, and deletes nothing if one name does not exist', async () => {
   const deleted = (name: string) => new RegExp(`^GuardrailPolicy ${name} is (being )?deleted\\.\n$`);
   const labelled = { labels: { test: 'delete' } };
   const texts = ['d1', 'd2', 'd3', 'd4'].map((name) => manifestOfWord(name, name, name > 'd2' ? labelled : {}));
@@ -184,7 +184,7 @@ describe('edit', () => {
     expect((await edit('true', '-o', 'name')).stdout).toBe('guardrailpolicy.portcullis.dev/edited\n');
   });
 
-  test('portcullis edit opens EDITOR where KUBE_EDITOR is empty', async () => {
+  test('portcullis edit opens EDITOR if KUBE_EDITOR is empty', async () => {
     const environment = { KUBE_EDITOR: '', EDITOR: 'no-such-editor' };
     const end = await run(['edit', 'policy', 'edited'], { environment });
     expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('The editor no-such-editor cannot') });

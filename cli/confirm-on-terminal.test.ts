@@ -24,7 +24,7 @@ describe.skipIf(missingTerminal !== undefined)('questions on a terminal', () => 
     ['Ctrl-D', keys.ctrlD],
     ['n', 'n\r'],
     ['an empty line', '\r'],
-  ])('a question that is answered with %s changes nothing and ends with not_confirmed', async (_, answer) => {
+  ])('a command whose question is answered with %s changes nothing and ends with not_confirmed', async (_, answer) => {
     const before = await bindingNow();
     const { code, shown } = await unbind(answer);
     expect(shown).toContain('ModelBinding guarded-echo would become UNGUARDED');
@@ -52,7 +52,7 @@ describe.skipIf(missingTerminal !== undefined)('questions on a terminal', () => 
     expect((await bindingNow()).spec).toEqual(spec);
   });
 
-  test('a question that is answered with y is carried out', async () => {
+  test('a command whose question is answered with y is carried out', async () => {
     const { code, shown } = await unbind('y\r');
     expect(shown).toContain('ModelBinding guarded-echo set to UNGUARDED\n');
     expect(code).toBe(0);

@@ -226,7 +226,7 @@ describe('schemas for editors', () => {
     expect(accepts('flow.v2', { ...value, nodes: [{ id: 'one', kind: 'code' }] })).toBe(false);
   });
 
-  test('the first line of the example names a schema that exists', () => {
+  test('the first line of the example flow names an existing schema', () => {
     const path = /\$schema=(\S+)/.exec(textOf(flow))?.[1] ?? '';
     expect(existsSync(join(example, path))).toBe(true);
   });

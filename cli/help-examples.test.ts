@@ -38,7 +38,10 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Examples that need what only the reader has: another folder, a model, an operation, a revision that is not in use, a token. */
+/**
+ * Examples that need something that only the reader has: another folder, a model, an operation, a revision that is not
+ * in use, a token.
+ */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'agents get': 3,
@@ -86,7 +89,7 @@ test('the example of a planner calls an agent with only the A2A client and the a
   expect(await plan('volcanoes under glaciers')).toMatchObject({ code: 3, stdout: 'No agent fits.\n' });
 });
 
-test('agents of the catalogue are printed with what their caller may do: as a list, one by id or name, matches, changes', async () => {
+test('agents of the catalogue are printed with the rights of their caller: as a list, one by id or name, matches, changes', async () => {
   const run = async (words: readonly string[]) => {
     const { code, stdout, stderr } = await runInProcess(['agents', ...words, '--as', 'bob'], { data: platform.data });
     expect([words, code, stderr]).toEqual([words, 0, '']);

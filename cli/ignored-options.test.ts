@@ -13,7 +13,7 @@ test.each([
   [['provider', 'test', '--binding', 'guarded-echo', '--model', 'large'], 'leave out --model'],
   [['apply', '-f', example, ...key], '--idempotency-key is the key of one command, and this would be 2'],
   [['reapply', 'guarded-echo', '--override-freeze'], 'add --via api'],
-])('an option that the command would ignore is refused before a server is asked: %j', async (words, sentence) => {
+])('an option that the command would ignore is refused before a request is sent: %j', async (words, sentence) => {
   const end = await runInProcess(words);
   expect(end).toMatchObject({ code: 2, stdout: '' });
   expect(end.stderr).toContain(sentence);
@@ -34,7 +34,7 @@ test.each(['json', 'yaml', 'wide', 'name', 'jsonpath={.kind}'])(
   },
 );
 
-test('the help of rollback says that a rollback of a binding does not ask, and the help of --dry-run that it does not wait', async () => {
+test('the help of rollback says that a rollback of a binding asks for no confirmation, and the help of --dry-run that it does not wait', async () => {
   const { stdout } = await runInProcess(['rollback', '--help']);
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('a rollback of a binding does not ask');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('change nothing and do not wait');

@@ -34,7 +34,7 @@ async function losingService(answered = 0) {
 
 const ids = ['01890a5d-ac96-774b-bcce-b302099a8057', '01890a5d-ac96-774b-bcce-b302099a8058'] as const;
 
-test('documents share says that a change is unknown when the connection is lost, and that the next was not sent', async () => {
+test('documents share reports a change as unknown when the connection is lost, and the next one as not sent', async () => {
   using service = await losingService();
   const share = ['documents', 'share', 'a', 'b', '--collection', 'c', '--allow-person', 'bob'];
   const { code, stdout } = await service.run(...share);
@@ -45,7 +45,7 @@ test('documents share says that a change is unknown when the connection is lost,
   ]);
 });
 
-test('jobs replay says that a change is unknown when the connection is lost, and that the next was not sent', async () => {
+test('jobs replay reports a change as unknown when the connection is lost, and the next one as not sent', async () => {
   using service = await losingService();
   const { code, stdout } = await service.run('jobs', 'replay', ...ids);
   expect([code, stdout]).toEqual([

@@ -267,7 +267,7 @@ test('archive and unarchive write a policy as a resource', async () => {
   expect((await run(['unarchive', name])).stdout).toBe(`GuardrailPolicy ${name} is a draft\n`);
 });
 
-test('apply-revision, rollback and unbind mean the same over resources and over the management API', async () => {
+test('apply-revision, rollback and unbind have the same effect over resources and over the management API', async () => {
   const name = await createPolicy('applied-word');
   expect((await run(['apply', '-f', '-', ...overApi], manifestOfWord(name, 'second'))).code).toBe(0);
   const binding = async () => (await json('get', 'mb', 'guarded-echo', ...overApi)).spec.guardrail;
@@ -604,7 +604,7 @@ test('shell completion offers the names of policies and bindings', async () => {
 });
 
 describe('the client', () => {
-  /** A proxy to the management API that drops the first answers after the command was carried out. */
+  /** A proxy to the management API that drops the first answers after the command was executed. */
   async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: readonly string[] }> {
     const keys: string[] = [];
     const proxy = await startFaultyProxy(platform.status().addresses.management ?? '');

@@ -43,6 +43,6 @@ test.each([
   ['"portcullis up --ports 1" starts it.', ['"portcullis up --ports 1": no option --ports']],
   ['"portcullis up --port 1" starts it.', []],
   ['There is no option --groop. Did you mean --groups?', []],
-])('an option of a message is compared with the command: %s', async (message, foreign) => {
+])('an option that a message names is compared with the options of the command: %s', async (message, foreign) => {
   expect(await foreignOptions('portcullis', ['agent', 'send', '--groop'], message)).toEqual(foreign);
 });

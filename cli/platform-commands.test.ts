@@ -84,7 +84,7 @@ describe('chat', () => {
   const chat = (message: string, ...more: string[]) =>
     runCli(['chat', 'guarded-echo', '--message', message, ...more], { data: platform.data });
 
-  test('portcullis chat prints the answer, streamed or whole, to a message from an option or standard input', async () => {
+  test('portcullis chat prints the answer, streamed or complete, to a message from an option or standard input', async () => {
     expect(await chat('Hello, мир')).toEqual({ code: 0, stdout: 'Hello, мир\n', stderr: '' });
     expect(await chat('Hello', '--no-stream')).toEqual({ code: 0, stdout: 'Hello\n', stderr: '' });
     expect(await run(['chat', 'guarded-echo'], 'from a pipe\n')).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
@@ -155,7 +155,7 @@ describe('get and describe', () => {
 });
 
 describe('apply', () => {
-  test('portcullis apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
+  test('portcullis apply creates, changes or keeps resources; a binding without a revision gets the newest one', async () => {
     const first = await apply(
       `${bindingManifest('filled', 'filling', undefined)}---\n${policyManifest({ name: 'filling' })}`,
       '--wait',
@@ -178,7 +178,7 @@ describe('apply', () => {
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
   });
 
-  test('portcullis apply warns of refused and doubtful rules at once, --wait ends with the refusal, and why and describe show it', async () => {
+  test('portcullis apply warns of refused and doubtful rules immediately, --wait ends with the refusal, and why and describe show it', async () => {
     const broken = policyManifest({ name: 'doubtful', request: patternRule('culprit', '(?=a)') });
     const stored = await apply(broken);
     expect(stored).toMatchObject({ code: 0, stdout: 'GuardrailPolicy doubtful created\n' });

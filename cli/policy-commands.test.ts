@@ -97,13 +97,13 @@ describe('test -f', () => {
     const without = folder.write('binding.yaml', binding);
     const none = await runInProcess(['test', '-f', example, '-f', without]);
     expect(none).toMatchObject({ code: 2, stdout: '' });
-    expect(none.stderr).toContain(`${without} holds no GuardrailPolicy`);
+    expect(none.stderr).toContain(`${without} contains no GuardrailPolicy`);
     expect(await runInProcess(['test', '-f', example, '-f', '/no/such'])).toMatchObject({ code: 3, stdout: '' });
     const twice = await runInProcess(['test', '-f', '-', '-f', '-'], { input: policyManifest({}) });
-    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read only once') });
   });
 
-  test('check and bundle build take one --policy, also from standard input, and refuse a second one', async () => {
+  test('check and bundle build accept one --policy, including standard input, and refuse a second one', async () => {
     using folder = folderWithFiles();
     const strict = policyManifest({ request: denyRule('word', 'forbidden') });
     const file = folder.write('strict.yaml', strict);
@@ -186,9 +186,9 @@ describe('invalid files', () => {
     using folder = folderWithFiles();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
     const none = await runInProcess(['test', '-f', folder.write('b.yaml', binding)]);
-    expect(none.stderr).toContain('holds no GuardrailPolicy');
+    expect(none.stderr).toContain('contains no GuardrailPolicy');
     const two = folder.write('two.yaml', `${policyManifest({})}---\n${policyManifest({ name: 'other' })}`);
-    expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
+    expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('contains 2 policies');
     expect((await runInProcess(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
   });
 });

@@ -158,7 +158,7 @@ describe('the command line', () => {
     );
   });
 
-  test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {
+  test('portcullis status distinguishes a folder of another program from a data directory without a running platform', async () => {
     using folder = folderWithFiles();
     const status = () => runInProcess(['status'], { data: folder.path });
     expect((await status()).stderr).toContain('is not the data directory of a platform');
@@ -169,12 +169,12 @@ describe('the command line', () => {
     expect((await status()).code).not.toBe(0);
   });
 
-  test('portcullis up refuses a folder with foreign files', async () => {
+  test('portcullis up refuses a folder with files of other programs', async () => {
     using folder = folderWithFiles();
     folder.write('thesis.txt', 'precious');
     const end = await runCli(['up'], { data: folder.path });
     expect(end.code).toBe(2);
-    expect(end.stderr).toContain('holds other files and no data of a platform');
+    expect(end.stderr).toContain('contains other files and no data of a platform');
   });
 
   test('portcullis up fails immediately if the data directory cannot be created', async () => {

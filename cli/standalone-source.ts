@@ -64,7 +64,7 @@ function withIdempotencyKey(command: Command): Command {
 function withOverride(command: Command): Command {
   return command.option(
     '--override-freeze',
-    'with --via api: take effect in a freeze window, too; needs an administrator and is recorded',
+    'with --via api: override a freeze window; requires an administrator and is recorded',
   );
 }
 

@@ -50,7 +50,7 @@ afterAll(async () => {
 const foreignWords =
   /\bExpected\b|Invalid input|\bENOENT|\bE(?:ISDIR|ACCES|CONNREFUSED)\b|\n\s+at |ZodError|\bundefined\b|\[object |TypeError|SyntaxError|fetch failed|Implicit|flow collection|YAMLParseError|error:/;
 
-/** What a reader of a message sees: the mistake and how the command ended. */
+/** The result that a reader of a message sees: the mistake and how the command ended. */
 const told = new Map<Mistake, ProgramEnd>();
 
 /** With PORTCULLIS_MISTAKES=FILE, all mistakes and messages are written to a file for a reader who judges them. */
@@ -100,7 +100,7 @@ test('each mistake has its own title, and docs/figures.md says how many there ar
 
 describe('the message about', () => {
   test.each(mistakes.map((mistake) => [mistake.title, mistake] as const))(
-    '%s names the place and the remedy',
+    'the message for %s names the place and the remedy',
     async (_, mistake) => {
       const { args, files = {}, input, environment, exit, place, remedy, without = [] } = mistake;
       const filled = (text: string): string =>

@@ -28,7 +28,7 @@ const start = (...args: readonly string[]) => startCommand(args, { PORTCULLIS_DA
 describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
   const get = (...args: readonly string[]) => run(['get', ...args, '--via', via]);
 
-  test('portcullis get knows kinds by singular, plural, short name and last word, and several names', async () => {
+  test('portcullis get accepts kinds by singular, plural, short name and last word, and several names', async () => {
     const withoutAge = ({ stdout }: ProgramEnd) => stdout.replace(/ +\d+[smh]$/gm, '');
     const expected = withoutAge(await get('guardrailpolicies', '--no-headers'));
     expect(expected).toMatch(/^guarded-chat .*\nsecond /);
@@ -67,7 +67,7 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
     expect(await get('gp', 'second', '-l', 'a=b')).toMatchObject({ code: 2 });
   });
 
-  test('portcullis describe takes KIND/NAME, several names and labels, as get does', async () => {
+  test('portcullis describe accepts KIND/NAME, several names and labels, as get does', async () => {
     const describeOf = (...args: readonly string[]) => run(['describe', ...args, '--via', via]);
     const both = await describeOf('policy/second', 'gp/guarded-chat');
     expect(both.stdout).toMatch(/^Name: +second\n(.|\n)*\n\nName: +guarded-chat\n/);
@@ -107,7 +107,7 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
     });
   });
 
-  test('portcullis get --watch shows the list and then each change, also a deletion, until Ctrl-C', async () => {
+  test('portcullis get --watch shows the list and then each change, including a deletion, until Ctrl-C', async () => {
     const name = `watched-${via}`;
     const watch = start('get', 'policies', '--watch', '--via', via);
     await until('the list is shown', () => watch.output().includes('second '));
@@ -122,7 +122,7 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
   });
 });
 
-test('portcullis get leads from collections that are resources to those that persons created', async () => {
+test('portcullis get of collections names the command that lists collections created by persons', async () => {
   const hint = '"portcullis collection list --as PERSON" shows the collections that persons created.\n';
   expect(await run(['get', 'collections'])).toMatchObject({
     code: 0,

@@ -13,9 +13,12 @@ describe('this checkout', () => {
     expect(rule.check(tree).map((finding) => `${finding.path} ${finding.message}`)).toEqual([]);
   });
 
-  test.each([...modules.map((module) => module.folder), ...domainFolders])('the folder %s exists', (folder) => {
-    expect(listFiles(root).some((path) => isInside(path, folder))).toBe(true);
-  });
+  test.each([...modules.map((module) => module.folder), ...domainFolders])(
+    'the folder %s of the checkout exists',
+    (folder) => {
+      expect(listFiles(root).some((path) => isInside(path, folder))).toBe(true);
+    },
+  );
 
   test('half of all sources have at most 120 lines', () => {
     const lengths = [...tree.sources.values()]

@@ -37,7 +37,7 @@ function arePicturesNew(): boolean {
   return existsSync(sourcesFile) && readFileSync(sourcesFile, 'utf8').trim() === pictureSources(root);
 }
 
-/** Without a browser the test that makes the pictures is skipped, and they stay as they are. */
+/** Without a browser the test that makes the pictures is skipped, and they stay unchanged. */
 async function renewPictures(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'portcullis-pictures-'));
   process.env['PORTCULLIS_PICTURES'] = folder.path;

@@ -44,7 +44,7 @@ describe('standalone mode', () => {
     expect(readConfig({ ...base, PORTCULLIS_MODE: 'standalone' })).toEqual(readConfig(base));
   });
 
-  test("every problem of the operator's configuration is reported at once", () => {
+  test("every problem of the operator's configuration is reported together", () => {
     expect(namesOf({ PORTCULLIS_LISTEN: 'here', PORTCULLIS_NAMESPACE: '' })).toEqual([
       'PORTCULLIS_DATA_DIR',
       'PORTCULLIS_LISTEN',

@@ -26,9 +26,8 @@ export type Operator = AsyncDisposable & {
 };
 
 /**
- * The operator: reconciles the resources of the backend that its configuration names, as soon as it leads there. It is
- * up
- * when every kind was listed.
+ * The operator: reconciles the resources of the backend that its configuration names, as soon as it is the leader
+ * there. It is up when every kind was listed.
  * @throws ConfigError, StoreError, ListenError, TokenFileError, KubeconfigError, KubeError
  */
 export async function createOperator(config: OperatorConfig, overrides: OperatorOverrides = {}): Promise<Operator> {
@@ -81,7 +80,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   return { url: admin.url, apiUrl: backend.apiUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** An uncaught error ends the process at once; preconditions refuse its writes in flight. */
+/** An uncaught error ends the process immediately; preconditions refuse its writes in flight. */
 function endProcess(error: LeadershipLostError): void {
   queueMicrotask(() => {
     throw error;

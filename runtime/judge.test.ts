@@ -194,7 +194,7 @@ describe('a judgement', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'judged 2 of 2\n' });
   });
 
-  test('judge.ts gives no verdict after a line that is not a job', async () => {
+  test('judge.ts returns no verdict after a line that is not a job', async () => {
     const job = JSON.stringify({ bundle: '{', checks: [] } satisfies JudgeJob);
     const { code, stdout } = await run(`${job}\nmarker\n${job}\n`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);

@@ -5,10 +5,11 @@ import { createFigureMemory } from './judgement/figures/figure-memory.ts';
 import { judgeWithMarks } from './judgement/judge-with-marks.ts';
 
 /**
- * Entry of a child process: each line of standard input is a job, and for each job one line with its verdict is written to
- * standard output, even where the bundle is refused (#contracts/judge). It ends with 0 after its input. Without a job, after a
- * job of another shape, or after a failure, it ends with 1 and a line on standard error. The parent process kills it after a
- * timeout: the engine cannot be interrupted from inside. Between jobs it has the figures of patterns, and nothing of a text.
+ * Entry of a child process: each line of standard input is a job, and for each job one line with its verdict is written
+ * to standard output, even where the bundle is refused (#contracts/judge). It ends with 0 after its input. Without a
+ * job, after a job of another shape, or after a failure, it ends with 1 and a line on standard error. The parent
+ * process kills it after a timeout: the engine cannot be interrupted from inside. Between jobs it keeps the figures of
+ * patterns, and no part of a text.
  */
 process.title = 'portcullis-judge';
 const memory = createFigureMemory();

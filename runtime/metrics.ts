@@ -11,7 +11,7 @@ const decisions = ['pass', 'mask', 'deny', 'failed'] as const;
 const parts = ['bodies', 'checks', 'observers'] as const satisfies readonly OverloadedPart[];
 const codes = Object.keys(checkErrors) as readonly CheckErrorCode[];
 
-/** Policies and rules come from the bundle; these bounds hold for any bundle that a runtime loads. */
+/** Policies and rules come from the bundle; these limits apply to any bundle that a runtime loads. */
 const policy = { bounded: 1_000 } as const;
 const rule = { bounded: 8_192 } as const;
 const provider = { bounded: 1_000 } as const;

@@ -37,7 +37,7 @@ function openFiles(pid: number): readonly string[] {
     .sort();
 }
 
-/** A server that a runtime must never call: it stands for a model, a document store and the host of a document. */
+/** A server that a runtime must never call: it represents a model, a document store and the host of a document. */
 async function startForbiddenServer() {
   let accepted = 0;
   const server = createServer((socket) => {

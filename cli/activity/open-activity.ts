@@ -19,10 +19,10 @@ type OpenedActivity = {
   readonly policyNames: () => Promise<(policyId: string) => string>;
 };
 
-/** Most decisions of one answer of the management API. */
+/** Maximum number of decisions of one answer of the management API. */
 const apiLimit = 1_000;
 
-/** Reads the gateways of the platform of this machine, or the management API, which asks every gateway replica. */
+/** Reads the gateways of the platform of this machine, or the management API, which queries every gateway replica. */
 export function openActivity(options: SourceOptions): OpenedActivity {
   if (!isOverApi(options)) {
     const platform = runningPlatform(options.data);

@@ -33,7 +33,7 @@ export function unreachableAgent(origin: string, cause: unknown): CliError {
 /** @param seconds the timeout that was reached */
 export function lateAgent(origin: string, seconds: number, cause: unknown): CliError {
   const remedy =
-    'Its run may have continued. Give more seconds with --request-timeout; "portcullis status" names a process that ' +
+    'Its run may have continued. Raise --request-timeout; "portcullis status" names a process that ' +
     'does not answer.';
   const sentence = `The agent at ${origin} did not answer within ${seconds} s, the request timeout.`;
   return new CliError('timeout', `${sentence} ${remedy}`, { cause });

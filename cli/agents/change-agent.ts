@@ -18,7 +18,7 @@ import type { OpenedResources } from '../resources/resource-source.ts';
 import { lostGuardrails } from './lost-guardrails.ts';
 import { waitAgentServed } from './wait-agent-served.ts';
 
-/** The versions of an Agent that a command asks for. */
+/** The versions of an Agent that a command selects. */
 type VersionChange = Pick<Agent['spec'], 'version' | 'canary'>;
 
 /**
@@ -94,8 +94,8 @@ export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
 }
 
 /**
- * The version that was served before: without the trial that runs, else the version that is still served, else the newest previous
- * one that runs on.
+ * The version that was served before: without the trial in progress, else the version that is still served, else the
+ * newest previous one that is still running.
  * @throws CliError usage if there is none
  */
 function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
@@ -105,6 +105,6 @@ function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
   if (target !== undefined) return { version: target };
   throw new CliError(
     'usage',
-    `No previous version of the Agent ${metadata.name} runs on: set spec.version with ${typedCommand(`edit agent ${metadata.name}`)}; ${typedCommand('get agentversions')} lists the versions.`,
+    `No previous version of the Agent ${metadata.name} is still running: set spec.version with ${typedCommand(`edit agent ${metadata.name}`)}; ${typedCommand('get agentversions')} lists the versions.`,
   );
 }

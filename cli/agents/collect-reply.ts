@@ -50,7 +50,7 @@ export function replyText({ text, data, files = [] }: Pick<AgentReply, 'text' | 
   return [...(said === undefined ? [] : [said]), ...files.map(sentFileText)].join('\n');
 }
 
-/** What a person is told about a file of a reply. */
+/** The text that a person gets about a file of a reply. */
 export function sentFileText(name: string): string {
   return `The agent sent a file: ${name}`;
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe('handOverFile', () => {
-  test('a handed file is a copy with a reference that holds for its agent, its conversation and its person only', async () => {
+  test('a file is handed over as a copy with a reference that is valid only for its agent, its conversation and its person', async () => {
     const path = folder.write('notes.md', '# Notes');
     const verifier = createFileCapabilityVerifier({ issuer: fileIssuer, jwks: { file: data.fileKeySet } });
     {
@@ -42,7 +42,7 @@ describe('handOverFile', () => {
     expect(readdirSync(data.storedFiles)).toEqual([]);
   });
 
-  test('keys of references stay the same when a platform starts again', async () => {
+  test('the keys of file references stay the same after a restart of the platform', async () => {
     const before = readFileSync(data.fileKeySet, 'utf8');
     expect(JSON.parse(before).keys).toHaveLength(1);
     expect(before).not.toContain('"d"');
@@ -56,7 +56,7 @@ describe('handOverFile', () => {
     ['a name with a control character', () => folder.write('a\nb.txt', 'x'), 'usage', 'control characters'],
     ['a folder', () => folderNamed('folder.txt'), 'usage', 'it is a folder'],
     ['a file over the limit', () => sized('large.txt', 1), 'usage', `at most ${flowLimits.manifest.fileBytes.max}`],
-  ])('%s is refused and leaves no copy', async (_, pathOf, exit, message) => {
+  ])('%s is not handed over, and no copy is left', async (_, pathOf, exit, message) => {
     const path = pathOf();
     await expect(handOverFile(data, path, use)).rejects.toMatchObject({
       exit,

@@ -22,7 +22,7 @@ export async function readRuns<S extends z.ZodType>(
   { to, identity, runId, timeoutSeconds }: RunsRead,
 ): Promise<z.output<S>> {
   const { origin, isProcess } = to;
-  // A process without a gateway knows no owner, and answers for the caller alone.
+  // A process without a gateway does not know the owner, and answers only for the caller.
   const runs = isProcess ? '/runs/own' : '/runs';
   const path = `${to.path}${runs}${runId === undefined ? '' : `/${encodeURIComponent(runId)}`}`;
   const request = { method: 'GET', path, headers: { ...identity } } as const;

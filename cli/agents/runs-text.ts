@@ -6,7 +6,9 @@ type ListedRun = TracedRunList['runs'][number];
 /** The runs as a table, the newest first. */
 export function runsText({ all, runs }: TracedRunList, agent: string): string {
   if (runs.length === 0) {
-    const whose = all ? 'The process of the agent keeps no run' : 'The process of the agent keeps no run of yours';
+    const whose = all
+      ? 'The process of the agent has no stored run'
+      : 'The process of the agent has no stored run of yours';
     return `${whose}. Call it first: portcullis agent send ${agent} --message TEXT`;
   }
   const rows = runs.map((run) => [run.runId, run.startedAt, durationOf(run.durationMs), resultOf(run)]);
@@ -26,7 +28,11 @@ export function traceText(run: TracedRun): string {
   ];
   const head = ['NODE', 'KIND', 'START', 'DURATION', 'OUTCOME', 'ATTEMPTS'];
   const table = tableOf([head, ...nodes.map(nodeRow)]);
-  const more = omittedNodes === 0 ? '' : `\n${omittedNodes} further nodes were started and are not kept.`;
+  const more =
+    omittedNodes === 0
+      ? ''
+      : `
+${omittedNodes} further nodes were started and are not stored.`;
   return `${tableOf(facts)}\n\n${table}${more}`;
 }
 

@@ -15,7 +15,7 @@ type Sent = {
   readonly data: JsonValue | undefined;
   /** Context of an earlier answer; a new one when absent. */
   readonly contextId?: string | undefined;
-  /** The task that asked for this message. */
+  /** The task that requested this message. */
   readonly taskId?: string | undefined;
   /** Longest wait for the answer in seconds. */
   readonly timeoutSeconds: number;

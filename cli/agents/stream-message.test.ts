@@ -9,7 +9,7 @@ const piece = (text: string) => event({ artifactUpdate: { artifact: { parts: [{ 
 const ended = (state: string, parts?: readonly object[]) =>
   event({ statusUpdate: { status: { state, ...(parts === undefined ? {} : { message: { parts } }) } } });
 
-/** Sends one message to a server that answers the stream; records the paths that it was asked for. */
+/** Sends one message to a server that answers the stream; records the requested paths. */
 async function stream(answer: (response: ServerResponse) => void, onText: (text: string) => void = () => undefined) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ test('each piece of a streamed answer is passed on in order, with the context of
   expect([reply, pieces]).toEqual([{ taskId: 't-1', contextId: 'c-1', text: 'Good day' }, ['Good ', 'day']]);
 });
 
-test('a file is named on a line of its own, and an artifact that begins again replaces its text in the reply', async () => {
+test('a file is named on a separate line, and an artifact that begins again replaces its text in the reply', async () => {
   const pieces: string[] = [];
   const update = (parts: readonly object[]) => event({ artifactUpdate: { artifact: { artifactId: 'x', parts } } });
   const { reply } = await stream(
@@ -64,7 +64,7 @@ test('a file is named on a line of its own, and an artifact that begins again re
   expect(pieces.join('')).toBe('draft\nfinal\nThe agent sent a file: a.pdf\n');
 });
 
-test('a task that a policy ends has the exit code of a denial, and an early end is a fault', async () => {
+test('a task that a policy stops has the exit code of a denial, and a stream that ends early is a fault', async () => {
   const denied = [{ data: { code: 'guardrail_denied', message: 'no' } }];
   const failed = await stream((response) => response.end(`${begun}${ended('TASK_STATE_FAILED', denied)}`));
   expect(failed.reply?.fault).toMatchObject({ exit: 'guardrail_blocked', message: 'guardrail_denied: no' });
@@ -72,7 +72,7 @@ test('a task that a policy ends has the exit code of a denial, and an early end 
   expect(early.reply).toMatchObject({ text: 'Good', fault: { exit: 'upstream_error' } });
 });
 
-test('an interruption asks the agent to cancel the task and keeps what arrived', async () => {
+test('an interruption asks the agent to cancel the task and keeps the text received so far', async () => {
   const { reply, paths } = await stream((response) => response.write(`${begun}${piece('stop')}`));
   expect(reply).toMatchObject({
     text: 'stop',
@@ -81,14 +81,14 @@ test('an interruption asks the agent to cancel the task and keeps what arrived',
   expect(paths).toEqual(['/message:stream', '/tasks/t-1:cancel']);
 });
 
-test('an agent that does not stream is reported, so that its answer is awaited as a whole', async () => {
+test('an agent that does not stream is reported, so that the client waits for its complete answer', async () => {
   const details = [{ domain: 'portcullis', reason: 'UnsupportedOperationError' }];
   const body = JSON.stringify({ error: { message: 'no', details } });
   const { reply } = await stream((response) => response.writeHead(400).end(body));
   expect(reply).toBeUndefined();
 });
 
-test('an agent whose process does not support streaming is reported in the same way', async () => {
+test('an agent whose process does not support streaming is reported like an agent that does not stream', async () => {
   const { reply } = await stream((response) => response.writeHead(404).end('{"error":{"code":404}}'));
   expect(reply).toBeUndefined();
 });

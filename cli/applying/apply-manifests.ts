@@ -107,7 +107,7 @@ export async function applyManifests(
 }
 
 /**
- * Writes the results at the end of the command, also of one that fails: programs learn what was written before.
+ * Writes the results at the end of the command, even after a failure: programs learn what was written before.
  * @throws the error of `act`; refused instead of usage, which says that nothing was changed, after a change
  */
 async function reportingWrites(

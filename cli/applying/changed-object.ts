@@ -18,7 +18,7 @@ export function changedObject(
   return client.get<Resource>(manifest.kind, manifest.resource.metadata.name);
 }
 
-/** Members of a policy that a command of the management API carries. */
+/** Members of a policy that a command of the management API contains. */
 const carried = [
   'displayName',
   'description',

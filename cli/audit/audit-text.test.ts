@@ -16,14 +16,14 @@ function rowOf(content: Partial<AuditEntry['content']>, isWide = false): string 
   return auditTable([entry], () => 'desk', isWide).split('\n')[1] ?? '';
 }
 
-test('an entry about an agent has its name, and the versions before and after', () => {
+test('the text of an audit entry about an agent has its name, and the versions before and after', () => {
   const before = { version: 'desk-1', canary: null };
   const after = { version: 'desk-1', canary: { version: 'desk-2', percent: 10 } };
   expect(rowOf({ serving: { before, after } })).toMatch(/ agent desk +desk-1 +desk-1, 10 % desk-2$/);
   expect(rowOf({ serving: { before: null, after: before } })).toMatch(/ agent desk +- +desk-1$/);
 });
 
-test('an entry about rights has their numbers and one change, a wide one every change that the entry has', () => {
+test('the text of an audit entry about rights has their numbers and one change, and the wide text has every change', () => {
   const access = {
     before: { count: 2, digest },
     after: { count: 3, digest },
@@ -36,7 +36,7 @@ test('an entry about rights has their numbers and one change, a wide one every c
   );
 });
 
-test('an entry that names ten of fifteen rights has the number of the others', () => {
+test('the text of an audit entry that names ten of fifteen rights has the number of the others', () => {
   const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
   const named = { granted: rights('new'), revoked: rights('old') };
   const access = { ...named, before: { count: 20, digest }, after: { count: 20, digest } };
@@ -49,21 +49,21 @@ test('an entry that names ten of fifteen rights has the number of the others', (
   expect(rowWith({}, true)).not.toContain('more');
 });
 
-test('an entry about a deletion has the state before', () => {
+test('the text of an audit entry about a deletion has the previous state', () => {
   const serving = { before: { version: 'desk-1', canary: null }, after: null };
   const rights = { granted: [], revoked: ['owner User https://idp|ann'], grantedCount: 0, revokedCount: 1 };
   const access = { before: { count: 1, digest }, after: null, ...rights };
   expect(rowOf({ action: 'agent.delete', serving, access })).toMatch(/ agent desk +desk-1, 1 right +-$/);
 });
 
-test('an entry about settings of a model names the members that changed', () => {
+test('the text of an audit entry about settings of a model names the changed members', () => {
   const settings = { before: digest, after: digest, changed: ['judge', 'streaming'] as const };
   expect(rowOf({ action: 'binding.update', settings: { ...settings, changed: [...settings.changed] } })).toMatch(
     / - +judge, streaming$/,
   );
 });
 
-test('an entry about a policy has revision and digest', () => {
+test('the text of an audit entry about a policy has revision and digest', () => {
   const after = { policyId: 'id', revision: 2, digest: 'a'.repeat(64) };
   expect(rowOf({ action: 'policy.record', target: { type: 'policy', id: 'id' }, after })).toMatch(/ - +r2 a{12}$/);
 });

@@ -36,7 +36,7 @@ function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): 
   const { name, labels, deletionTimestamp } = metadata;
   const annotations = {
     [createdAnnotation]: metadata.creationTimestamp,
-    // The service knows the collection by this UID, and a restored resource has another one.
+    // The service identifies the collection by this UID, and a restored resource has another one.
     ...(kind === kinds.collection.kind ? { [restoredUidAnnotation]: metadata.uid } : {}),
     ...metadata.annotations,
   };

@@ -15,7 +15,7 @@ export type RunningComponents = () => Promise<readonly string[]>;
 /**
  * Finds running components of an installation: pods, Deployments with replicas, and an operator elsewhere that renews
  * the Lease. A held Lease is watched for its duration, because its times come from another clock; a killed holder does
- * not renew it. Missing permission to look counts as running.
+ * not renew it. A missing permission to read counts as running.
  */
 export function findRunningComponents(client: KubeClient, say: (sentence: string) => void): RunningComponents {
   let expired: Lease['spec'] | undefined;

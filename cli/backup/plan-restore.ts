@@ -30,7 +30,7 @@ export function planRestore(wanted: readonly Resource[], existing: readonly Stor
   };
 }
 
-/** Whether a stored object equals the one of the backup. */
+/** Whether a stored object equals its copy in the backup. */
 export function isSame(wanted: Resource, found: Stored<Resource>): boolean {
   const id = (object: Resource): string | undefined => object.metadata.labels?.[idLabel];
   const restored = (object: Resource): string | undefined => object.metadata.annotations?.[restoredUidAnnotation];

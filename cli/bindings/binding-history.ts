@@ -56,7 +56,7 @@ async function policyNameOf(
   return (await readRevisionOfId(client, id, revision))?.spec.policy.name ?? id;
 }
 
-/** A table of the applications, and the state of the one that has no outcome yet. */
+/** A table of the applications, and the state of the application without an outcome. */
 export function bindingHistoryText(
   binding: Stored<ModelBinding>,
   rows: readonly BindingHistoryRow[],

@@ -60,7 +60,7 @@ test('no text of an unguarded model is judged', () => {
   expect(judgedScopeText(undefined, undefined)).toContain('UNGUARDED');
 });
 
-test('a table has one word for the kinds', () => {
+test('a table shows the kinds of judged text as one word', () => {
   const word = (rest: object): string => {
     const scope = judgedScopeOf(binding(rest));
     return scope === undefined ? '-' : judgesText(scope);

@@ -10,7 +10,7 @@ import { withRequestTimeout } from '../options/resource-options.ts';
 import { type ServiceOptions, serviceOrigin, withServiceOptions } from '../services/service-options.ts';
 import { type CatalogueClient, createCatalogueClient } from './catalogue-client.ts';
 
-/** Address of the agent catalogue, and the person who asks. */
+/** Address of the agent catalogue, and the person who calls it. */
 export type CatalogueOptions = ServiceOptions & Omit<CallerOptions, 'tenant'> & { readonly tenant?: string };
 
 export function withCatalogueOptions(command: Command): Command {

@@ -59,7 +59,7 @@ test('a watch continues after a failure of the catalogue and after a cursor of a
   ]);
 });
 
-test('a watch ends with the error of its first request, and with a later error that a repetition cannot repair', async () => {
+test('a watch ends with the error of its first request, and with a later error that a retry cannot fix', async () => {
   await expect(watched([refusal(504, 'dependency_timeout')], 2)).rejects.toThrow('It is dependency_timeout.');
   await expect(watched([page([first]), refusal(401, 'unauthenticated')], 2)).rejects.toThrow('It is unauthenticated.');
 });

@@ -5,7 +5,7 @@ import { ServiceApiError, ServiceUnreachableError } from '../http/service-error.
 type WatchedAgents = {
   readonly look: () => Promise<readonly AgentRecord[]>;
   readonly show: (line: string) => void;
-  /** A look failed; the watch continues with the next one. */
+  /** A query failed; the watch continues with the next one. */
   readonly onBroken: (error: unknown) => void;
   readonly everyMs: number;
   /** Number of looks. */
@@ -34,7 +34,7 @@ export async function watchCatalogue(watched: WatchedAgents): Promise<void> {
   }
 }
 
-/** Whether a later look may succeed: the service is away or busy, or the key of its cursors has changed. */
+/** Whether a later query may succeed: the service is unavailable or busy, or the key of its cursors has changed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ServiceUnreachableError) return true;
   if (!(error instanceof ServiceApiError)) return false;

@@ -18,7 +18,7 @@ async function serve(listener: RequestListener) {
 }
 
 const piece = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
-const late = 'The model m sent nothing for 1 s, the request timeout. Give more seconds with --request-timeout';
+const late = 'The model m sent nothing for 1 s, the request timeout. Raise --request-timeout';
 
 async function ask(gateway: string, timeoutSeconds: number) {
   const shown: string[] = [];
@@ -27,7 +27,7 @@ async function ask(gateway: string, timeoutSeconds: number) {
   return { ...asked, shown };
 }
 
-test('a gateway that takes the request and sends nothing ends it with the timeout', async () => {
+test('a gateway that accepts the request and sends nothing ends it with the timeout', async () => {
   using server = await serve(() => undefined);
   await expect(ask(server.gateway, 1)).rejects.toMatchObject({
     exit: 'timeout',
@@ -40,7 +40,7 @@ test('an answer without a stream that breaks off in silence ends with the timeou
   await expect(ask(server.gateway, 1)).rejects.toMatchObject({ exit: 'timeout' });
 });
 
-test('a stream that pauses for too long keeps its text and has the fault timeout', async () => {
+test('a stream that pauses for too long keeps its text and ends with a timeout', async () => {
   using server = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(piece('half'));
   });
@@ -66,14 +66,14 @@ test('a stream whose pieces arrive within the timeout may take longer than it', 
   });
 });
 
-test('a timeout above the limit of the built-in client is served, too', async () => {
+test('a timeout above the limit of the built-in HTTP client takes effect', async () => {
   using server = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${piece('all')}data: [DONE]\n\n`);
   });
   expect(await ask(server.gateway, 900)).toMatchObject({ reply: { text: 'all', fault: undefined } });
 });
 
-test('a port without a program is reported as not running, and no timeout', async () => {
+test('a port without a program is reported as not running, and not as a timeout', async () => {
   let origin = '';
   {
     using server = await serve(() => undefined);

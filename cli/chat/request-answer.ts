@@ -59,8 +59,7 @@ export async function requestAnswer({ gateway, key, body, timeoutSeconds, onText
   }
 }
 
-const remedy =
-  'Give more seconds with --request-timeout, or see "portcullis status", which names a gateway that does not answer.';
+const remedy = 'Raise --request-timeout, or see "portcullis status", which names a gateway that does not answer.';
 
 async function* refreshing(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
   for await (const part of body) {

@@ -29,13 +29,16 @@ test.each(programs)('the help of %# lists every command under the heading of its
 test.each([
   ['portcullis', createCommandLine],
   ['kubectl portcullis', createPlugin],
-] as const)('each command of %s is found by its name alone, with the help that it has among all', async (_, create) => {
-  for (const command of (await create()).commands) {
-    const { commands } = await create(command.name());
-    expect(commands.map((one) => one.name())).toEqual([command.name()]);
-    expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
-  }
-});
+] as const)(
+  'each command of %s can be built alone, with the same help as in the complete program',
+  async (_, create) => {
+    for (const command of (await create()).commands) {
+      const { commands } = await create(command.name());
+      expect(commands.map((one) => one.name())).toEqual([command.name()]);
+      expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
+    }
+  },
+);
 
 test.each(programs)('the help of each command of program %# ends with an example that calls it', (program) => {
   for (const words of leaves(program)) {
@@ -86,10 +89,13 @@ test.each([
   [{ NO_COLOR: '1' }, [], false],
   [{ FORCE_COLOR: '1' }, ['--no-color'], false],
   [{ FORCE_COLOR: '1' }, ['status', '--no-color'], false],
-] as const)('a help that no terminal shows, with %j and %j, has colours: %s', async (environment, args, colours) => {
-  const plain = { FORCE_COLOR: undefined, NO_COLOR: undefined } as unknown as Record<string, string>;
-  expect((await help(args, { ...plain, ...environment })).stdout.includes(escapeCode)).toBe(colours);
-});
+] as const)(
+  'help that is not written to a terminal, with %j and %j, has colours: %s',
+  async (environment, args, colours) => {
+    const plain = { FORCE_COLOR: undefined, NO_COLOR: undefined } as unknown as Record<string, string>;
+    expect((await help(args, { ...plain, ...environment })).stdout.includes(escapeCode)).toBe(colours);
+  },
+);
 
 test('an error is coloured where colours are enabled, and its text stays the same', async () => {
   const { stderr } = await runInProcess(['nonsense'], { environment: { FORCE_COLOR: '1' } });

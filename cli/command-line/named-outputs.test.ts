@@ -52,7 +52,7 @@ const named = new Set([
 test.each([
   ['portcullis', createCommandLine],
   ['kubectl portcullis', createPlugin],
-] as const)('%s offers -o name for the commands whose results have names only', async (_, create) => {
+] as const)('%s offers -o name only for the commands whose results have names', async (_, create) => {
   const offered = leavesOf(await create()).filter(([, { options }]) =>
     options.some(({ long, description }) => long === '--output' && description.includes('name')),
   );

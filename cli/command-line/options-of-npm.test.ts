@@ -12,7 +12,7 @@ function setByNpm({ long = '', negate, required }: Option): Record<string, strin
 }
 
 describe('options that npm takes for itself', () => {
-  test('the command up has the options that these tests are about', () => {
+  test('portcullis up has each option that the tests of npm options use', () => {
     const flags = options.map(({ long }) => long);
     expect(flags).toEqual(expect.arrayContaining(['--port', '--retrieval', '--no-management', '--no-handbook']));
   });
@@ -28,7 +28,7 @@ describe('options that npm takes for itself', () => {
     },
   );
 
-  test('several options are named together, in the order of the help, with the words after them', () => {
+  test('options that npm consumed are named together, in the order of the help, with the words after them', () => {
     const environment = { npm_config_agents: 'true', npm_config_retrieval: 'true', npm_config_handbook: '' };
     expect(commandForNpm(options, ['--port', '8090'], environment)).toEqual({
       taken: ['--retrieval', '--no-handbook', '--agents'],
@@ -36,13 +36,13 @@ describe('options that npm takes for itself', () => {
     });
   });
 
-  test('a value that npm took for an argument is put back behind its option', () => {
+  test('a value that npm consumed as an argument is restored after its option', () => {
     const environment = { npm_config_port: 'true', npm_config_console: 'true' };
     expect(commandForNpm(options, ['8090'], environment)?.command).toBe('npm start -- --port 8090 --console');
     expect(commandForNpm(options, [], environment)?.command).toBe('npm start -- --port VALUE --console');
   });
 
-  test('a value with a blank is quoted', () => {
+  test('the suggested npm command quotes a value that contains a blank', () => {
     expect(commandForNpm(options, [], { npm_config_data: '/a b' })?.command).toBe("npm start -- --data '/a b'");
   });
 

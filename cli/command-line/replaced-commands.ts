@@ -51,12 +51,12 @@ export function replacementOf(typed: readonly string[]): Replacement | undefined
   return { words, by: filled(by, typed.slice(words.split(' ').length)) };
 }
 
-/** A word in capitals, which stands for a word of the reader. */
+/** A word in capitals, which is a placeholder for a word of the reader. */
 const slot = /\b[A-Z]{2,}\b/g;
 /** A word that needs no quotes and is no option. */
 const plainWord = /^[\w.][\w./:-]{0,59}$/;
 
-/** The replacement with the words of the reader; as it is, if they are too many or not all of them are plain. */
+/** The replacement with the words of the reader, or unchanged if they are too many or not all of them are plain. */
 function filled(by: string, rest: readonly string[]): string {
   const slots = by.match(slot) ?? [];
   if (rest.length > slots.length || !rest.every((word) => plainWord.test(word))) return by;

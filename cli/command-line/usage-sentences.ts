@@ -27,7 +27,7 @@ export function unknownOptionSentence(command: Command, word: string): string {
   return `${subject(command)} has no option ${flag}.${hint} ${helpRemedy(command, 'options')}`;
 }
 
-/** Most commands that a message names as those that have an option. */
+/** Maximum number of commands that a message names as those that have an option. */
 const maxOwners = 3;
 
 /** The commands that have an option, as a sentence with a leading space; empty if none or many have it. */

@@ -59,7 +59,7 @@ export function createActivity(program: Command): Command {
     .option('--rule <id>', 'only decisions of this rule')
     .option('--request <id>', 'only the request with this x-request-id')
     .option('--since <duration>', 'only decisions of the last seconds, minutes or hours: 30s, 10m, 2h', readDuration)
-    .option('--limit <number>', 'how many decisions at most', wholeNumber(1, 1_000), 20)
+    .option('--limit <number>', 'maximum number of decisions', wholeNumber(1, 1_000), 20)
     .option('-f, --follow', 'keep running and print new decisions as they are made, each in the format of -o');
 }
 

@@ -81,7 +81,7 @@ function changeWith(verb: 'grant' | 'revoke') {
     const call = { method: 'POST', path: `/api/v1/rights/${verb}`, body: right } as const;
     const { value } = await sendRequest(connection, call, changedRightSchema);
     const done = verb === 'grant' ? 'has' : 'no longer has';
-    const before = value.changed ? '' : ' It was so before.';
+    const before = value.changed ? '' : ' This was already the case.';
     writeResult(formatOf(options), value, (isWide) => {
       return `${name} ${done} the role ${right.role}${scopeText(options, right, isWide)}.${before}`;
     });
@@ -91,7 +91,7 @@ function changeWith(verb: 'grant' | 'revoke') {
 /** The roles that can be limited to one object of a kind. */
 const limited = { policy: ['author', 'viewer'], model: ['applier', 'viewer'] } as const;
 
-/** @throws CliError usage for a role that cannot be limited as asked */
+/** @throws CliError usage for a role that cannot be limited in this way */
 function refuseScope({ role, policy, model }: ChangeOptions): void {
   if (policy !== undefined && model !== undefined) {
     throw new CliError('usage', 'Limit the role either to a policy with --policy or to a model with --model.');

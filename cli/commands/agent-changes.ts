@@ -36,7 +36,7 @@ export function addAgentChanges(agent: Command, source: ResourceSource): void {
       .argument('<agentversion>', 'name of an AgentVersion of this agent')
       .option(
         '--canary <percent>',
-        'share of the callers that it gets; the present version serves the others',
+        'share of the callers that it serves; the current version serves the others',
         percent,
       ),
   ).action((name: string, version: string, options: ChangeOptions & { readonly canary?: number }) =>

@@ -36,7 +36,7 @@ export function addAgentRuns(agent: Command): void {
     .command('trace')
     .description('show the nodes of one run with start, duration and outcome')
     .argument('<agent>', 'name of an Agent, or of an AgentVersion')
-    .argument('<run>', 'id of the run, as in "agent runs"');
+    .argument('<run>', 'id of the run, as "agent runs" shows it');
   withUnnamedOutput(withCaller(trace)).action(async (name: string, runId: string, options: RunsOptions) => {
     const run = await readRuns(tracedRunSchema, { ...(await readOf('agent trace', name, options)), runId });
     writeResult(formatOf(options), run, () => escapeControls(traceText(run)));
@@ -45,7 +45,7 @@ export function addAgentRuns(agent: Command): void {
 
 function withCaller(command: Command): Command {
   command
-    .option('--as <person>', 'person whose rights decide (default: PORTCULLIS_AS)', readCallerName)
+    .option('--as <person>', 'person whose rights apply (default: PORTCULLIS_AS)', readCallerName)
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');

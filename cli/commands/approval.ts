@@ -153,7 +153,7 @@ function changeWith(verb: 'require' | 'release') {
     const call = { method: 'POST', path: `/api/v1/approval-rules/${verb}`, body: rule } as const;
     const { value } = await sendRequest(connection, call, changedApprovalRuleSchema);
     const now = verb === 'require' ? 'requires approvals for commands with --via api' : 'no longer requires approvals';
-    const before = value.changed ? '' : ' It was so before.';
+    const before = value.changed ? '' : ' This was already the case.';
     const [type, id] = targetOf(rule);
     const nameOf = await shownTargetNames(connection, formatOf(options), [{ type, id }]);
     writeResult(formatOf(options), value, () => `The ${type} ${nameOf(type, id)} ${now}.${before}`);

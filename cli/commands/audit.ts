@@ -30,7 +30,7 @@ export function addAudit(program: Command): void {
   const audit = program.command('audit').description('list, export and verify the audit log of changes and refusals');
   withUnnamedOutput(withFilters(audit.command('list')))
     .description('show the newest entries')
-    .option('--limit <number>', 'how many entries at most', wholeNumber(1, 10_000), 20)
+    .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 10_000), 20)
     .action(list);
   withFilters(audit.command('export')).description('write entries as JSON lines, the oldest first').action(exportLines);
   withJson(withManagementOptions(audit.command('verify')))
@@ -161,7 +161,7 @@ function createProof(chains: readonly AuditChain[], known: Head | undefined, for
       if (removed?.number === known.number && removed.hash === known.hash) return { chains, breaks, entries };
       const isGone = removed !== undefined && known.number < removed.number;
       const problem = isGone
-        ? 'it was removed, so that it proves nothing about the entries that are left: pass a newer head'
+        ? 'it was removed, so it proves nothing about the remaining entries: pass a newer head'
         : 'it is not the entry that was known before';
       breaks.unshift({ chain: known.chain, number: known.number, problem });
       return { chains, breaks, entries };

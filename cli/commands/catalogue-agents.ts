@@ -44,7 +44,7 @@ type SearchOptions = CatalogueOptions &
   };
 type WatchOptions = FilterOptions & { readonly interval: number; readonly times?: number };
 
-/** Most agents that a watch compares. */
+/** Maximum number of agents that a watch compares. */
 const mostWatched = 10_000;
 
 export function addCatalogueAgents(program: Command): void {
@@ -53,7 +53,7 @@ export function addCatalogueAgents(program: Command): void {
     .description('agents of the catalogue that the caller may see; "get agents" shows the resources of the platform');
   const list = withFilters(agents.command('list').description('list agents')).option(
     '--limit <number>',
-    'how many agents at most',
+    'maximum number of agents',
     wholeNumber(1, mostWatched),
     50,
   );
@@ -73,16 +73,16 @@ export function addCatalogueAgents(program: Command): void {
         searchProfiles,
       ),
     )
-    .option('--top-k <number>', 'how many agents at most', wholeNumber(min, max), usual)
+    .option('--top-k <number>', 'maximum number of agents', wholeNumber(min, max), usual)
     .option('--min-score <number>', 'lowest score, from 0 to 1', readScore);
   withOutput(withCatalogueOptions(search)).action(searchFor);
   const watch = withFilters(agents.command('watch').description('show agents, then each change, until Ctrl-C')).option(
     '--interval <seconds>',
-    'time between two looks',
+    'interval between two queries',
     wholeNumber(1, 3_600),
     5,
   );
-  watch.option('--times <number>', 'number of looks (default: until Ctrl-C)', wholeNumber(1, 1_000_000));
+  watch.option('--times <number>', 'number of queries (default: until Ctrl-C)', wholeNumber(1, 1_000_000));
   withCatalogueOptions(watch).action(followAgents);
 }
 
@@ -217,7 +217,8 @@ async function followAgents(options: WatchOptions): Promise<void> {
     look: () => client.list(filtersOf(options), mostWatched),
     show: (line) => process.stdout.write(`${line}\n`),
     onBroken: (error) => {
-      process.stderr.write(`A look failed, the next one follows: ${describeError(error).message}\n`);
+      process.stderr.write(`A query failed; the next one follows: ${describeError(error).message}
+`);
     },
     everyMs: interval * 1_000,
     times,

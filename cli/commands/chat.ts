@@ -92,7 +92,7 @@ function unexplained(error: unknown): Explanation {
   return { sentence: `The decision cannot be read: ${describeError(error).message}` };
 }
 
-/** Control characters of a model could hide other lines of a terminal; a file or a program gets the text as it is. */
+/** Control characters of a model could hide other lines of a terminal; a file or a program gets the text unchanged. */
 function writePiece(piece: string): void {
   process.stdout.write(process.stdout.isTTY ? escapeControls(piece) : piece);
 }

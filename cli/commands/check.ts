@@ -30,7 +30,7 @@ export function addCheck(program: Command): void {
 
 async function check(given: string | undefined, options: CheckOptions): Promise<void> {
   if (given === undefined && options.policy === '-') {
-    throw new CliError('usage', 'Standard input can be read once only: give the text as an argument.');
+    throw new CliError('usage', 'Standard input can be read only once: give the text as an argument.');
   }
   const policy = await readPolicy(options.policy);
   const content = given ?? (await readInput('the text'));

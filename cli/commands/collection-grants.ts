@@ -17,7 +17,7 @@ export function addCollectionGrants(collection: Command): void {
   withUnnamedOutput(withRetrievalOptions(list)).action(listGrants);
   for (const [verb, description] of [
     ['grant', 'let a person, an agent or a group search a collection'],
-    ['revoke', 'take a grant back; it ends with the next request'],
+    ['revoke', 'revoke a grant; takes effect with the next request'],
   ] as const) {
     const named = collection.command(verb).description(description).argument('<name>', 'name or id of the collection');
     const command = withHolderOptions(named).option(

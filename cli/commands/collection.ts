@@ -100,7 +100,7 @@ export function addCollection(program: Command): void {
       '--parent <name>',
       'parent collection, whose readers can read this one; the caller needs the right to write the parent',
     )
-    .option('--no-parent', 'no collection above it');
+    .option('--no-parent', 'no parent collection');
   withOutput(withRetrievalOptions(move)).action(moveOne);
   const remove = collection
     .command('delete')
@@ -191,7 +191,7 @@ async function moveOne(name: string, options: CollectionOptions & { readonly par
   const above = parent === false ? null : (await namedCollection(client, parent)).collection_id;
   const moved = await client.moveCollection(id, above);
   writeCollection(options, moved, () =>
-    parent === false ? `No collection is above ${moved.name}.` : `Collection ${moved.name} is below ${parent}.`,
+    parent === false ? `${moved.name} has no parent collection.` : `Collection ${moved.name} is below ${parent}.`,
   );
 }
 

@@ -107,7 +107,7 @@ async function watchFolder(paths: readonly string[], options: SubmitOptions): Pr
   if (source === undefined) {
     throw new CliError(
       'usage',
-      '--watch also deletes a document whose file is gone. Add --source NAME: only documents of that source are deleted.',
+      '--watch also deletes a document whose file was deleted. Add --source NAME: only documents of that source are deleted.',
     );
   }
   refuseUnreadable(paths);
@@ -125,7 +125,7 @@ async function watchFolder(paths: readonly string[], options: SubmitOptions): Pr
       const removed = deleted.length === 0 ? '' : ` ${deleted.length} deleted.`;
       writeText(`${results.length === 0 ? '' : resultLines(results, false)}${removed}`.trim());
     },
-    onLeftOut: ({ path, reason }) => warn(`${path} is left out: ${reason}.`),
+    onLeftOut: ({ path, reason }) => warn(`${path} is skipped: ${reason}.`),
     onFailure: (sentence) => warn(`${sentence} Trying again.`),
   });
   for (;;) {

@@ -32,7 +32,7 @@ export function addEval(program: Command): void {
     .option('--modes <names>', 'modes that are measured, separated by commas', readModes, everyMode)
     .option(
       '--top-k <number>',
-      'how many documents of an answer count',
+      'number of documents of an answer that count',
       wholeNumber(min, Math.min(max, retrievalLimits.topK.max)),
       usual,
     )

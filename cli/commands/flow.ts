@@ -111,6 +111,9 @@ function withCaller(command: Command): Command {
     .option('--key-file <file>', 'file with a client key of that gateway, for models')
     .option('--retrieval <url>', 'origin of the retrieval service of that platform')
     .option('--memory <url>', 'origin of the memory service of that platform')
-    .option('--token-file <file>', 'file with the token of the person on that platform, for agents')
-    .option('--service-token-file <file>', 'the same with an act chain, for collections and memories');
+    .option('--token-file <file>', 'file with the token of the person on that platform, for calls of agents')
+    .option(
+      '--service-token-file <file>',
+      'file with the token of the person with an act chain, for collections and memories',
+    );
 }

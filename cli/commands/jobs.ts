@@ -25,7 +25,7 @@ export function addJobs(program: Command): void {
         'DEAD_LETTER',
       ]),
     )
-    .option('--limit <number>', 'how many jobs at most', wholeNumber(1, 10_000), 50);
+    .option('--limit <number>', 'maximum number of jobs', wholeNumber(1, 10_000), 50);
   withOutput(withRetrievalOptions(list)).action(listJobs);
   const get = jobs.command('get').description('show the progress of a document').argument('<id>', 'id of the job');
   withOutput(withRetrievalOptions(get)).action(show);

@@ -43,13 +43,13 @@ test.each([[[]], [['--follow']]])('a pod without a log does not end the logs of 
   expect(stderr).toBe('portcullis: warning: gateway-2 has no log: It is waiting to start.\n');
 });
 
-test('a single log that is absent, and logs of which all are absent, are an error', async () => {
+test('a single missing log, and logs that are all missing, are an error', async () => {
   const absent = { 'gateway-1': 'It is waiting.', 'gateway-2': 'It is waiting.' };
   expect((await logs(absent, ['gateway-1'])).error).toMatchObject({ exit: 'not_found', message: /has no log/ });
   expect((await logs(absent, ['gateway'])).error).toMatchObject({ exit: 'not_found', message: /^None of the 2 logs/ });
 });
 
-test('only the kubectl plugin reads the log of the previous run, and not together with new lines', async () => {
+test('only the kubectl plugin reads the log of the previous run, and refuses --previous with --follow', async () => {
   const previous = await logs(some, ['gateway-1', '--previous'], addPodLogs);
   expect([previous.error, previous.seen.map((one) => one.previous)]).toEqual([undefined, [true]]);
   expect((await logs(some, ['gateway-1'], addPodLogs)).seen[0]).not.toHaveProperty('previous');

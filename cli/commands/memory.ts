@@ -47,7 +47,7 @@ export function addMemory(program: Command): void {
     .argument('<messages...>', 'text of each message')
     .addOption(new Option('--role <role>', 'role of the sender').choices(['user', 'assistant']).default('user'))
     .option('--no-infer', 'keep each message unchanged instead of extracting facts')
-    .option('--expires <time>', 'end of these memories, such as 2026-12-24T00:00:00Z', readTime)
+    .option('--expires <time>', 'expiry of these memories, such as 2026-12-24T00:00:00Z', readTime)
     .option(
       '--category <name>',
       'category of these memories, can be repeated',
@@ -59,18 +59,16 @@ export function addMemory(program: Command): void {
     .argument('<query>', 'question or words')
     .option(
       '--top-k <number>',
-      'how many memories at most',
+      'maximum number of memories',
       wholeNumber(memoryLimits.topK.min, memoryLimits.topK.max),
       10,
     )
-    .option('--budget <tokens>', 'how many tokens at most', wholeNumber(1, memoryLimits.tokenBudget.max))
-    .addOption(
-      new Option('--mode <mode>', 'how it is searched').choices(['hybrid', 'semantic', 'bm25']).default('hybrid'),
-    );
+    .option('--budget <tokens>', 'maximum number of tokens', wholeNumber(1, memoryLimits.tokenBudget.max))
+    .addOption(new Option('--mode <mode>', 'search mode').choices(['hybrid', 'semantic', 'bm25']).default('hybrid'));
   withOutput(withMemoryOptions(search)).action(searchFor);
   const list = withScope(memory.command('list').description('list memories, the newest first')).option(
     '--limit <number>',
-    'how many memories at most',
+    'maximum number of memories',
     wholeNumber(1, 10_000),
     50,
   );
@@ -97,7 +95,7 @@ export function addMemory(program: Command): void {
     .description('show every change of a memory')
     .argument('<id>', 'id of the memory');
   withUnnamedOutput(withMemoryOptions(history)).action(showHistory);
-  const exporting = memory.command('export').description('write everything that the service holds of a person');
+  const exporting = memory.command('export').description('export all data that the service stores about a person');
   withUnnamedOutput(withMemoryOptions(exporting)).action(exportAll);
   const erase = memory.command('erase').description('erase a person: memories, history, events and states of sessions');
   withConfirm(withUnnamedOutput(withMemoryOptions(erase))).action(eraseAll);
@@ -127,7 +125,7 @@ async function addMessages(messages: readonly string[], options: AddOptions): Pr
     throw new CliError(
       'timeout',
       `The add ${event_id} has not ended yet: it is processed when its dependencies answer. ` +
-        `"portcullis memory event ${event_id}" shows its end.`,
+        `"portcullis memory event ${event_id}" shows its outcome.`,
     );
   }
   if (event.status === 'FAILED')
@@ -161,7 +159,7 @@ async function textsOf(client: MemoryClient, { memory_ids }: MemoryEvent): Promi
 function eventText({ status, error, decisions }: MemoryEvent, texts: ReadonlyMap<string, string>): string {
   if (status === 'PENDING') return 'The add has not ended yet.';
   if (status === 'FAILED') return `The add failed: ${error ?? 'no reason is known'}.`;
-  if (decisions.length === 0) return 'The messages state no fact that is kept.';
+  if (decisions.length === 0) return 'The messages contain no fact to store.';
   return decisions
     .map(({ decision, memory_id, reason }) => [decision, texts.get(memory_id ?? '') ?? memory_id ?? '', `(${reason})`])
     .map((words) => words.filter((word) => word !== '').join(' '))
@@ -247,7 +245,7 @@ async function deleteThem(ids: readonly string[], options: ScopeOptions & Confir
   writeResult(
     formatOf(options),
     deleted,
-    () => `${deleted_count} memories deleted for good, ${cancelled_events} adds cancelled (${confirmation_id}).`,
+    () => `${deleted_count} memories permanently deleted, ${cancelled_events} adds cancelled (${confirmation_id}).`,
   );
 }
 
@@ -283,7 +281,7 @@ async function exportAll(options: Options): Promise<void> {
 async function eraseAll(options: Options & ConfirmOption): Promise<void> {
   const client = openMemoryClient(options);
   const person = namedPerson(options) ?? (await client.whoAmI());
-  await confirm([`Everything that the service holds of ${person} is erased; this cannot be undone.`], options);
+  await confirm([`All data that the service stores about ${person} is erased; this cannot be undone.`], options);
   const erased = await client.erase(person);
   writeResult(
     formatOf(options),

@@ -53,7 +53,7 @@ export function addOperation(program: Command): void {
     .addOption(new Option('--state <state>', 'only operations in this state').choices([...operationStates]))
     .option('--subject <subject>', 'only commands whose author has this subject')
     .option('--target <target>', 'only commands on this policy or model, by its name or id')
-    .option('--limit <number>', 'how many operations at most', wholeNumber(1, 10_000), 20)
+    .option('--limit <number>', 'maximum number of operations', wholeNumber(1, 10_000), 20)
     .action(list);
   withUnnamedOutput(withManagementOptions(operation.command('get')))
     .description('show the state of an operation')

@@ -13,7 +13,7 @@ export function addPack(program: Command): void {
     .command('pack')
     .description('search, and pack the result into one text within a number of tokens')
     .argument('<text>', 'question or words')
-    .requiredOption('--budget <tokens>', 'most tokens of the text', wholeNumber(min, max));
+    .requiredOption('--budget <tokens>', 'maximum number of tokens of the text', wholeNumber(min, max));
   withUnnamedOutput(withRetrievalOptions(withSearchOptions(command))).action(pack);
 }
 

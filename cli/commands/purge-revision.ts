@@ -18,7 +18,7 @@ type PurgeOptions = ManagementCommandOptions & OutputOptions & ConfirmOption;
 
 export function addPurgeRevision(program: Command): void {
   withConfirm(withUnnamedOutput(withManagementOptions(program.command('purge-revision'))))
-    .description('remove the text of one revision for ever, over the management API; asks first')
+    .description('remove the text of one revision permanently, over the management API; asks first')
     .argument('<policy>', 'name of the policy; it may be deleted')
     .argument('<revision>', 'the revision', parseRevisionNumber)
     .action(purgeRevision);

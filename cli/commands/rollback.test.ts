@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
 import { rollbackTarget } from './rollback.ts';
 
-test('rollback takes a binding by its name or as KIND/NAME, and an agent as agent/NAME', () => {
+test('rollback accepts a binding by its name or as KIND/NAME, and an agent as agent/NAME', () => {
   const binding = { kind: kinds.modelBinding, name: 'guarded-echo' };
   for (const word of ['guarded-echo', 'binding/guarded-echo', 'mb/guarded-echo']) {
     expect([word, rollbackTarget(word)]).toEqual([word, binding]);

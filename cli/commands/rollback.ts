@@ -100,9 +100,9 @@ function withoutPolicy(beginning: string, words: string, program: string): CliEr
 }
 
 /**
- * The revision that was applied last before the one that the binding names, of any policy: the records of the binding
- * begin with the newest. A revision whose text was removed is never applied again. An unbound binding returns to the policy
- * that guarded it.
+ * The revision, of any policy, that was applied last before the revision that the binding names: the records of the
+ * binding begin with the newest. A revision whose text was removed is never applied again. An unbound binding returns
+ * to the policy that guarded it.
  * @throws CliError usage if the records hold no other revision
  */
 async function appliedBefore(

@@ -17,7 +17,7 @@ export function addRuntime(program: Command): void {
     .description('run one guardrail runtime until SIGINT or SIGTERM')
     .requiredOption('--bundle <file>', 'bundle to load')
     .requiredOption('--token-file <file>', 'file with the service token')
-    .requiredOption('--listen <host:port>', 'address to listen on; port 0 takes a free one')
+    .requiredOption('--listen <host:port>', 'address to listen on; port 0 chooses a free one')
     .option('--secrets-dir <dir>', 'folder of provider credentials, one file each')
     .action(runtime);
 }

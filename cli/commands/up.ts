@@ -259,8 +259,8 @@ function isStartedByNpm(): boolean {
 }
 
 /**
- * Refuses options that npm took for its own. They are looked for before the command line is read: `npm start --port 8090`
- * passes `8090` on as an argument.
+ * Refuses options that npm took for its own. They are searched before the command line is parsed: `npm start --port
+ * 8090` passes `8090` on as an argument.
  */
 function refuseOptionsOfNpm({ options }: Command, words: readonly string[]): void {
   if (!isStartedByNpm()) return;

@@ -11,7 +11,7 @@ type Completion = {
   readonly files: 'none' | 'any' | 'folders';
 };
 
-/** Finds words that only the server knows, such as names of bindings; empty on any failure. */
+/** Finds words that only the server has, such as names of bindings; empty on any failure. */
 export type LookUp = (placeholder: string, line: PartialLine) => Promise<readonly string[]>;
 
 const helpWord = 'help';

@@ -10,7 +10,7 @@ const commands: ReadonlySet<string> = new Set(['get', 'update', 'history', 'dele
 
 type Find = (client: MemoryClient, line: PartialLine) => Promise<readonly string[]>;
 
-/** The finder of a word that the memory service knows: the id of a memory. */
+/** The finder of a word from the memory service: the id of a memory. */
 export function memoryFinder(placeholder: string, { command, open }: PartialLine): Find | undefined {
   if (open !== undefined || (placeholder !== 'id' && placeholder !== 'ids')) return undefined;
   return command.parent?.name() === 'memory' && commands.has(command.name()) ? memoryIds : undefined;

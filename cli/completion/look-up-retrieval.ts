@@ -2,7 +2,7 @@ import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient } from '../retrieval/retrieval-options.ts';
 import { callerOf, type PartialLine } from './read-line.ts';
 
-/** The most words that one completion requests, and the most collections whose jobs it lists. */
+/** Maximum number of words that one completion requests, and maximum number of collections whose jobs it lists. */
 const most = { words: 1_000, jobs: 50, collections: 20 } as const;
 
 type Find = (client: RetrievalClient, line: PartialLine) => Promise<readonly string[]>;

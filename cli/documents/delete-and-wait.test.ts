@@ -44,7 +44,7 @@ async function deleted(answers: Readonly<Record<string, Answer>>) {
   return { lines: deletedDocumentLines(deletions.results).split('\n'), end, asked };
 }
 
-test('each deleted document is one line', async () => {
+test('the output of a deletion has one line for each document', async () => {
   const { lines, end } = await deleted({ a: 'DONE', b: 'DONE' });
   expect(lines).toEqual(['Document a deleted.', 'Document b deleted.']);
   expect(end).toBeUndefined();
@@ -76,7 +76,7 @@ test('a document whose deletion job is open is reported as being deleted, and no
   expect(lines).toEqual(['Document a deleted.', 'Document b is being deleted (job b).']);
   expect(end).toEqual([
     'timeout',
-    '1 of 2 deletions have not ended yet: "portcullis jobs get ID" shows how far one is.',
+    '1 of 2 deletions have not ended yet: "portcullis jobs get ID" shows the progress of one.',
   ]);
 });
 

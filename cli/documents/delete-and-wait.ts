@@ -58,7 +58,7 @@ export function refuseUndeleted({ results, failure }: Deletions): void {
   if (open === 0) return;
   throw new CliError(
     'timeout',
-    `${open} of ${results.length} deletions have not ended yet: "portcullis jobs get ID" shows how far one is.`,
+    `${open} of ${results.length} deletions have not ended yet: "portcullis jobs get ID" shows the progress of one.`,
   );
 }
 

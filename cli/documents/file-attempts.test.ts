@@ -5,7 +5,7 @@ const times = { youngMs: 2_000, firstRetryMs: 1_000, longestRetryMs: 4_000 };
 const file: StampedFile = { docId: 'a.md', path: '/a.md', stamp: 's', changedMs: 10_000 };
 const done = { docId: 'a.md', state: 'done' } as const;
 
-test('a file is final if it was read at least two seconds after its change, on either side of its clock', () => {
+test('a file is read again if it was read within two seconds of its change, on either side of its clock', () => {
   for (const [readAt, isDue] of [
     [11_999, true],
     [12_000, false],
@@ -40,7 +40,7 @@ test('a retry that is waiting keeps its name, so that its job is found again', (
   expect(attempts.due([file], 100_000)).toEqual([{ ...file, retry: 'r' }]);
 });
 
-test('a result is new unless it repeats the one before of the same content; a kept file is remembered', () => {
+test('a result is new unless it repeats the previous one for the same content; a retained file is remembered', () => {
   const attempts = createFileAttempts(times);
   expect(attempts.record(file, { ...done, state: 'waiting' }, 0)).toBe(true);
   expect(attempts.record(file, { ...done, state: 'waiting' }, 0)).toBe(false);

@@ -6,7 +6,7 @@ import type { FileResult } from './submit-files.ts';
 export type StampedFile = DocumentFile & {
   /** Changes with the content of the file, as far as the file system reports it. */
   readonly stamp: string;
-  /** When the file last changed, milliseconds since 1970; undefined if the file system did not say. */
+  /** When the file last changed, milliseconds since 1970; undefined if the file system did not report it. */
   readonly changedMs: number | undefined;
 };
 
@@ -20,7 +20,7 @@ export type AttemptTimes = {
    * changed again without a new time, so it is read once more.
    */
   readonly youngMs: number;
-  /** First and longest pause before a failed file is submitted again; each pause is twice the one before. */
+  /** First and longest pause before a failed file is submitted again; each pause is twice the previous one. */
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
 };
@@ -38,9 +38,11 @@ type Attempt = {
 
 /** The last attempt for each file of a watch, and which files are due. Instants are milliseconds since 1970. */
 type FileAttempts = {
-  /** Files that are new, changed, or not known to be in the collection as they are now. */
+  /** Files that are new, changed, or not known to be in the collection in their current state. */
   due(files: readonly StampedFile[], now: number): readonly DueFile[];
-  /** @param readAt before the file was read @returns whether the result differs from the one before of this content */
+  /**
+   * @param readAt before the file was read @returns whether the result differs from the previous one of this content
+   */
   record(file: DueFile, result: FileResult, readAt: number): boolean;
   /** Forgets all files but the kept ones. */
   retain(isKept: (docId: string) => boolean): void;

@@ -17,7 +17,7 @@ function folderWith(names: readonly string[]) {
 const idsBelow = (path: string): readonly string[] => findDocuments([path]).files.map(({ docId }) => docId);
 const reasonsBelow = (path: string) => findDocuments([path]).leftOut.map(({ docId, reason }) => [docId, reason]);
 
-test('a folder gives every document below it, with its path in the folder as id', () => {
+test('a folder contributes every document below it, with its path in the folder as id', () => {
   using folder = folderWith(['b.md', 'sub/deep/a.PDF', 'sub/c.docx', 'image.png', '.hidden.md', '.git/d.md']);
   const ids = ['b.md', 'sub/c.docx', 'sub/deep/a.PDF'];
   expect(idsBelow(folder.path)).toEqual(ids);
@@ -47,7 +47,7 @@ test('a submitted path without a file is reported with its name', () => {
 test.each([
   ['without any right', 0o000],
   ['whose names can be listed and not opened', 0o744],
-])('a folder %s is left out in one line, and all other documents are found', (_, mode) => {
+])('a folder %s is skipped with one line, and all other documents are found', (_, mode) => {
   using folder = folderWith(['a.md', 'closed/b.md', 'closed/deep/c.md', 'open/d.md']);
   chmodSync(folder.path, 0o755);
   chmodSync(join(folder.path, 'closed'), mode);
@@ -66,7 +66,7 @@ test.each([
   }
 });
 
-test('a symbolic link to a document inside the folder is this document, and any other is left out with the reason', () => {
+test('a symbolic link to a document inside the folder is read as this document, and any other link is skipped with the reason', () => {
   using outside = folderWith(['secret.md']);
   using folder = folderWith(['..data/mounted.md', 'plain.env', 'sub/a.md']);
   const link = (name: string, target: string): void => symlinkSync(target, join(folder.path, name));
@@ -85,7 +85,7 @@ test('a symbolic link to a document inside the folder is this document, and any 
   expect(reasonsBelow(folder.path).toSorted()).toEqual([
     ['gone.md', 'the target of its symbolic link does not exist'],
     ['linked', 'symbolic links to folders are not followed'],
-    ['other.md', 'its symbolic link leads to no document'],
+    ['other.md', 'its symbolic link points to no document'],
     ['out.md', 'symbolic links out of the folder are not followed'],
     ['round.md', 'its symbolic links form a cycle: give the file itself'],
   ]);
@@ -101,14 +101,14 @@ test.each([
   ['with control characters', Buffer.from('a\u001b[2K.md'), 'its name has control characters: rename it'],
   ['with a line feed', Buffer.from('a\nb.md'), 'its name has control characters: rename it'],
   ['that is not valid UTF-8', Buffer.from([0x61, 0xff, 0x2e, 0x6d, 0x64]), 'its name is not valid UTF-8: rename it'],
-])('a file name %s is left out with the reason', (_, name, reason) => {
+])('a file name %s is skipped with the reason', (_, name, reason) => {
   using folder = folderWith(['good.md']);
   writeFileSync(Buffer.concat([Buffer.from(`${folder.path}/`), name]), 'text');
   expect(idsBelow(folder.path)).toEqual(['good.md']);
   expect(findDocuments([folder.path]).leftOut).toMatchObject([{ reason, isFault: true }]);
 });
 
-test('a name with the replacement character of Unicode in it is a name like others', () => {
+test('a file name may contain the replacement character of Unicode', () => {
   using folder = folderWith(['a\ufffd.md']);
   expect(idsBelow(folder.path)).toEqual(['a\ufffd.md']);
 });

@@ -122,7 +122,7 @@ function targetOf(link: DocumentFile, root: string): DocumentFile | LeftOut | un
     if (!stats.isFile() || !target.startsWith(join(realpathSync(root), sep))) {
       return not('symbolic links out of the folder are not followed');
     }
-    return isDocument(target) ? { path: target, docId: link.docId } : not('its symbolic link leads to no document');
+    return isDocument(target) ? { path: target, docId: link.docId } : not('its symbolic link points to no document');
   } catch (cause) {
     if (!isDocument(link.path) && isAbsent(cause)) return undefined;
     return isAbsent(cause)

@@ -53,8 +53,8 @@ export function makeDocument(
 }
 
 /**
- * The document under another key, which the service does not answer with the earlier job. The key depends on the name of
- * the repetition alone: with the id of that job as the name, an interrupted command is repeated as it is.
+ * The document under another key, which the service does not answer with the earlier job. The key depends only on the
+ * name of the repetition: with the id of that job as the name, an interrupted command is repeated unchanged.
  */
 export function repeatedDocument(document: DocumentInput, repetition: string): DocumentInput {
   return { ...document, idempotency_key: digestOf([document.idempotency_key, repetition]) };

@@ -44,7 +44,7 @@ describe('reading a document', () => {
     );
   });
 
-  test('scripts, styles and navigation of HTML are not text, and entities are', async () => {
+  test('scripts, styles and navigation of HTML are not part of the text, and entities are', async () => {
     const html =
       '<html><head><title>Ö &amp; U</title><style>p{}</style></head><body><nav>Menu</nav><script>x()</script>' +
       '<h1>One</h1><p>a <b>b</b>\nc</p><p>d</p><pre>x\n  y</pre></body></html>';
@@ -120,7 +120,7 @@ describe('reading a document', () => {
     ['a.txt', '  \n ', 'no_text'],
     ['a.png', 'x', 'unsupported'],
     ['README', 'x', 'unsupported'],
-  ])('the file %s with %j is the fault %s', async (file, content, expected) => {
+  ])('reading the file %s with %j fails with the fault %s', async (file, content, expected) => {
     expect(await extracted(file, content)).toEqual(fault(expected));
   });
 
@@ -130,13 +130,13 @@ describe('reading a document', () => {
     expect(await extracted('five.txt', 'fives', small)).toEqual(fault('file_too_large'));
   });
 
-  test('a file whose reading exceeds the time is refused, and the next file is read', async () => {
+  test('a file whose reading exceeds the time limit is refused, and the next file is read', async () => {
     await using hasty = openDocumentReader({ ...documentLimits, timeoutMs: 1 });
     expect(await extracted('slow.html', '<p>'.repeat(1_000_000), hasty)).toEqual(fault('too_costly'));
     expect(await extracted('next.txt', 'next')).toMatchObject({ kind: 'text' });
   });
 
-  test('a file whose reading exceeds the memory is refused, and the next file is read by a new thread', async () => {
+  test('a file whose reading exceeds the memory limit is refused, and the next file is read by a new thread', async () => {
     await using narrow = openDocumentReader({ ...documentLimits, heapMb: 48 });
     expect(await extracted('wide.html', '<p><b>'.repeat(1_000_000), narrow)).toEqual(fault('too_costly'));
     expect(await extracted('next.txt', 'next', narrow)).toMatchObject({ kind: 'text' });

@@ -28,7 +28,7 @@ test('a batch has at most the allowed number of documents and bytes', () => {
   expect(['a', 'b'].map((id) => tight.add(documentOf(id)).length)).toEqual([0, 1]);
 });
 
-test('the key of a document changes with its bytes, its readers, its metadata and the time of its last change only', () => {
+test('the key of a document changes only with its bytes, its readers, its metadata and the time of its last change', () => {
   const file = { docId: 'a.md', bytes: Buffer.from('a'), changedMs: 5 };
   const content = { sections: [{ text: 'a' }] };
   const keyOf = (...[one, two, three]: Parameters<typeof makeDocument>) =>

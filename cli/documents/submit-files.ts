@@ -38,7 +38,7 @@ type SubmitTools = {
 
 /** Polling interval of the jobs. */
 const lookEveryMs = 250;
-/** The most jobs that one poll reads. */
+/** Maximum number of jobs that one poll reads. */
 const mostLooks = 50;
 
 /** The result of a place that was not read. */
@@ -77,10 +77,10 @@ export async function submitFiles(
 }
 
 /**
- * Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses fail.
- * A document that repeats an earlier job while a later one decides is submitted once more: its text and its readers become
- * those of this submit.
- * @param repetitions names by the ids of documents whose repetition has a name of its own
+ * Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses
+ * fail. A document that repeats an earlier job while a later one decides is submitted once more: its text and its
+ * readers become those of this submit.
+ * @param repetitions names by the ids of documents whose repetition has a separate name
  * @param onEnd called with the results of each answer, so that they are known if a later request of the batch has none
  */
 async function submitBatch(

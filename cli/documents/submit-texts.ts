@@ -7,7 +7,7 @@ const words: Readonly<Record<FileState, string>> = {
   waiting: 'waiting',
   failed: 'failed',
   unreadable: 'not read',
-  skipped: 'left out',
+  skipped: 'skipped',
 };
 
 /** The number of files in each state, such as `3 searchable, 1 failed`. */

@@ -10,7 +10,7 @@ import { createFolderWatch } from './watch-folder.ts';
 
 type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string, unknown> };
 
-/** Files that tests have just written count as old, and files that are absent as gone. */
+/** Files that tests have just written count as old, and files that are absent as deleted. */
 const atOnce = { youngMs: 0, goneMs: 0, firstRetryMs: 60_000, longestRetryMs: 3_600_000, listMs: 300_000 };
 
 function openWatch(folder: string, stored: readonly StoredInTest[] = [], times = atOnce) {

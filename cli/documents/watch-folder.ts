@@ -13,7 +13,7 @@ import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
 
 /** Pauses of a watch, milliseconds. */
 type WatchTimes = AttemptTimes & {
-  /** An editor that replaces a file removes it for a moment: a file is gone if it is absent for this long. */
+  /** An editor that replaces a file removes it for a moment: a file counts as deleted if it is absent for this long. */
   readonly goneMs: number;
   /**
    * How often the documents of the source are listed. A job that was open at the last list, or a deletion that failed,
@@ -38,13 +38,14 @@ type WatchTools = {
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
   /** Called once for each place that has become unreadable. */
   readonly onLeftOut: (place: LeftOut) => void;
-  /** Called when a round failed, unless the one before failed in the same way; it is repeated. */
+  /** Called when a round failed, unless the previous one failed in the same way; it is repeated. */
   readonly onFailure: (sentence: string) => void;
 };
 
 /**
- * Keeps the documents of a source in sync with files: each round submits files that are not known to be in the collection
- * as they are, and deletes documents without a file. Documents whose file may be at an unreadable place are kept.
+ * Keeps the documents of a source in sync with files: each round submits files that are not known to be in the
+ * collection in their current state, and deletes documents without a file. Documents whose file may be at an unreadable
+ * place are kept.
  */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {
   const { client, timeoutMs, times = watchTimes } = tools;

@@ -65,7 +65,7 @@ describe('an answer of an API server', () => {
     expect(found.message).toMatch(/^[A-Z].*[.)]$/s);
   });
 
-  test('an object that a server refused has not the exit code of an invalid command line', () => {
+  test('an object that a server refuses does not have the exit code of an invalid command line', () => {
     const exitOf = (status: number) => describeError(new KubeError('invalid', 'x', { status })).exit;
     expect([exitOf(422), exitOf(400)]).toEqual(['refused', 'usage']);
   });

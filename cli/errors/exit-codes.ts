@@ -30,7 +30,7 @@ export const exitCodes = {
     meaning:
       'Another platform uses the data directory, a port is in use, or a component that must be stopped is running.',
   },
-  timeout: { code: 12, meaning: 'A wait, or the answer of a model or an agent, reached its timeout.' },
+  timeout: { code: 12, meaning: 'A wait timed out, or a model or an agent did not answer in time.' },
   not_confirmed: {
     code: 13,
     meaning:

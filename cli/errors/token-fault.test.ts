@@ -27,6 +27,6 @@ test.each([
   expect(tokenFault('opaque', now, dated(seconds))).toBe(sentence);
 });
 
-test.each(['', 'a.b.c', 'e30.bnVsbA.x', 'e30.WzFd.x', 'opaque'])('the token %j has no times', (text) => {
+test.each(['', 'a.b.c', 'e30.bnVsbA.x', 'e30.WzFd.x', 'opaque'])('no times are read from the token %j', (text) => {
   expect(tokenFault(text, now, 'no date')).toBeUndefined();
 });

@@ -19,7 +19,7 @@ test.each([
   expect(unreachableReason(failed(code), 'https://guard.example:8443')).toBe(reason);
 });
 
-test('the port of an address without one is that of its scheme', () => {
+test('an address without a port has the default port of its scheme', () => {
   expect(unreachableReason(failed('ECONNREFUSED'), 'http://guard.example')).toContain('port 80 of guard.example');
   expect(unreachableReason(failed('ECONNREFUSED'), 'https://guard.example')).toContain('port 443 of guard.example');
 });

@@ -23,7 +23,7 @@ export type FieldSchema = {
 
 export type Member = { readonly name: string; readonly schema: FieldSchema; readonly isRequired: boolean };
 
-/** The field at a path, or the first name that does not exist and those that do. */
+/** The field at a path, or the first name that does not exist, with the existing names. */
 type FoundField =
   | { readonly ok: true; readonly schema: FieldSchema }
   | { readonly ok: false; readonly missing: string; readonly known: readonly string[] };

@@ -28,8 +28,8 @@ type MadeVersion =
   | { readonly ok: false; readonly problems: readonly SourceProblem[] };
 
 /**
- * The resource of a version. The digest, the schemas and the requirements of its manifest are those of the flow; everything
- * else is what the author wrote.
+ * The resource of a version. The digest, the schemas and the requirements of its manifest are those of the flow;
+ * everything else is unchanged.
  * @param name the name of the resource; by default the name of the agent and the version of the flow
  */
 export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string | undefined): MadeVersion {
@@ -60,7 +60,7 @@ function guardrailOf(guardrail: PublishManifest['guardrails']['input']): AgentVe
   return { mode: 'Policy', policyRef: { name: guardrail.policy, revision: guardrail.revision } };
 }
 
-/** The text of a manifest with the facts of a flow. A text that is not a map stays as it is: the loader refuses it. */
+/** The text of a manifest with the facts of a flow. A text that is not a map stays unchanged: the loader refuses it. */
 function withFactsOf(flow: LoadedFlow, text: string): string {
   const document = parseDocument(text);
   if (document.errors.length > 0 || !isMap(document.contents)) return text;

@@ -16,7 +16,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import type { Required } from './refuse-unreachable.ts';
 import type { Reach, RunTarget } from './run-target.ts';
 
-/** The ports of a run, and what to do about the calls that it cannot make. */
+/** The ports of a run, and the remedies for the calls that it cannot make. */
 type PlatformPorts = AsyncDisposable & {
   readonly ports: FlowPorts;
   /** The remedy for a node that called something out of reach, as a sentence, by the path of the node. */
@@ -122,7 +122,7 @@ function remedyFor({ models, agents, retrieval, memory, data }: RunTarget, { kin
   }
 }
 
-/** Only agents learn what a called run used. It has the budget of its own version, and uses nothing of this run. */
+/** Only agents get the usage of a called run. It has the budget of its own version, and uses nothing of this run. */
 function agentPort(url: URL, identity: RunTarget['identity']): FlowPorts['agent'] {
   const port = createAgentPort({ url, identity: () => identity });
   return async (request, call) => {

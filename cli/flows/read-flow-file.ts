@@ -22,7 +22,7 @@ export function readTextFile(path: string): string {
   }
 }
 
-/** Loads a flow. Its subflows are looked for by their digests among the YAML and JSON files of a folder. */
+/** Loads a flow. Its subflows are found by their digests among the YAML and JSON files of a folder. */
 export function readFlowFile(path: string, subflows: string | undefined): FlowFile<LoadedFlow> {
   const candidates = subflows === undefined ? new Map<string, string>() : sourcesOf(subflows);
   const load = loadFlow(readTextFile(path), { subflows: (sha256) => candidates.get(sha256) });

@@ -63,7 +63,7 @@ test('a run is refused for nodes in every place that it can reach: cases, branch
   expect(namedBy(chainText([sub, { ...sub, id: 'again' }]), ['main'], inner)).toEqual(['sub/one']);
 });
 
-test('a run is not refused for nodes that its entry point does not reach, or that name nothing', () => {
+test('a run is not refused for nodes that its entry point does not reach, or that need no service', () => {
   expect(namedBy(chainText([words]))).toEqual([]);
   const text = flowText({
     entrypoints: { main: 'start', other: 'begin' },

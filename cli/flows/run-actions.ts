@@ -164,7 +164,7 @@ async function openCalls(
   return { ports, remedies, request, signal: interrupt.signal, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A text is put into the input member that receives the message text of a client. */
+/** A text becomes the value of the input member that receives the message text of a client. */
 function inputOf(flow: LoadedFlow, { message, input, file }: RunOptions): Readonly<Record<string, JsonValue>> {
   const own = input ?? {};
   if (message === undefined) {

@@ -18,7 +18,7 @@ export type TargetOptions = Omit<CallerOptions, 'tenant'> & {
   readonly memory?: string;
 };
 
-/** A service of a platform, or a sentence that says why the run does not reach it. */
+/** A service of a platform, or a sentence with the reason why the run does not reach it. */
 export type Reach = { readonly url: URL } | { readonly absent: string };
 
 type Identity = () => Promise<Readonly<Record<string, string>>>;
@@ -95,7 +95,7 @@ function reach(origin: string | undefined, absent: string): Reach {
   return origin === undefined ? { absent } : { url: new URL(origin) };
 }
 
-/** The person of the run: the one of the token, which the services verify, or the named one of development mode. */
+/** The person of the run: of the token, which the services verify, or the named person of development mode. */
 async function personOf(
   { tokenFile: own, serviceTokenFile, as }: TargetOptions,
   tenant: string | undefined,

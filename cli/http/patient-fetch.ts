@@ -1,7 +1,7 @@
 /** The client of Node.js ends a request whose answer has not begun, or has paused, for this long. */
 const builtInMs = 300_000;
 
-/** The part of `RequestInit` that both clients know. */
+/** The part of `RequestInit` that both clients support. */
 type Request = {
   readonly method: string;
   readonly headers: Record<string, string>;

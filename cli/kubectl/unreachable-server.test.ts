@@ -43,7 +43,7 @@ const commands = [
 ] as const;
 
 test.each(commands.map((words) => [words.join(' ').replaceAll(checkout, '.'), words] as const))(
-  'kubectl portcullis %s names the server of the kubeconfig that does not answer, and no code of the system',
+  'kubectl portcullis %s names the server of the kubeconfig that does not answer, without a system error code',
   async (_, words) => {
     using folder = folderWithFiles();
     const port = await unusedPort();

@@ -8,7 +8,7 @@ import { createFileLogs, selectLines } from './read-log-files.ts';
 const never = new AbortController().signal;
 const line = (time: string, event: string): string => JSON.stringify({ level: 'info', time, event });
 
-test('lines since a time are selected with the lines that belong to them, and the last ones of those', () => {
+test('lines since a time are selected together with their continuation lines, and then the last lines of these', () => {
   const lines = [
     line('2026-01-01T10:00:00.000Z', 'old'),
     '  at old',
@@ -22,7 +22,7 @@ test('lines since a time are selected with the lines that belong to them, and th
   expect(selectLines(lines, {}, now)).toEqual(lines);
 });
 
-test('a log is read with its older part and followed over a rotation', async () => {
+test('a log is read with its rotated part and followed across a rotation', async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, 'gateway-1.log');
   writeFileSync(`${file}.1`, 'one\n');

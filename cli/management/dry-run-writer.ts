@@ -19,8 +19,8 @@ class DryRunEnd extends Error {
 }
 
 /**
- * A writer that makes every check of the command line, asks the API for a dry run, and sends no command. A policy that
- * could not be applied is a warning, because it can be saved.
+ * A writer that makes every check of the command line, requests a dry run from the API, and sends no command. A policy
+ * that could not be applied is a warning, because it can be saved.
  * @throws CliError refused for a binding whose application would fail
  */
 export function createDryRunWriter(options: CommandWriterOptions, warn: (warning: string) => void): ResourceWriter {

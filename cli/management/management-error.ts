@@ -25,7 +25,7 @@ export class ManagementApiError extends CliError {
   }
 }
 
-/** Says the sentence in place of the answer that an id is unknown; other errors stay as they are. */
+/** Replaces an answer that an id is unknown by the sentence; other errors stay unchanged. */
 export function orAbsent(sentence: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ManagementApiError) || error.status !== 404) throw error;

@@ -17,7 +17,10 @@ const diffs = new RegExp(`^policy-diffs/${id}$`);
 const bindings = new RegExp(`^(?:dry-runs/)?models/${id}/guardrail-binding$`);
 const administration = /^(?:audit|rights|provider-test|policy-purges)(?:\/|$)/;
 
-/** The smallest role that permits a request to the management API. Of an approval, it is the role for a command on a model. */
+/**
+ * The smallest role that permits a request to the management API. For an approval, it is the role for a command on a
+ * model.
+ */
 export function neededRole({
   method,
   path,

@@ -8,8 +8,8 @@ import type { CommandRules } from './warning-writer.ts';
 const mostSeconds = 2;
 
 /**
- * The windows and rules of the platform on a data directory, read as its first administrator. Undefined where the API is
- * off or does not answer: the command is carried out in any case, and only its warning is lost.
+ * The windows and rules of the platform on a data directory, read as its first administrator. Undefined where the API
+ * is off or does not answer: the command is executed anyway, and only its warning is lost.
  */
 export async function readCommandRules(data: string | undefined): Promise<CommandRules | undefined> {
   try {

@@ -33,7 +33,7 @@ test('the remedy for a token of a person for whom others act names a role for ea
   const token = tokenOf({ iss: development, sub: 'ann', act: actor });
   expect(roleRemedy(list, { token, tokenFile })).toBe(
     'The token in ann.token belongs to "ann", and "assistant", "scheduler" act for this person. ' +
-      'Each of them needs a role that permits this, and not each has one. Ask an administrator: ' +
+      'Each of them needs a role that permits this, and not all of them have one. Ask an administrator: ' +
       '"portcullis admin grant ann --role viewer"; "portcullis admin grant assistant --role viewer"; ' +
       `"portcullis admin grant scheduler --issuer ${company} --role viewer".`,
   );

@@ -25,7 +25,7 @@ export function roleRemedy(
     return `${file} belongs to ${name}, who has no role that permits this. Ask an administrator for a role: ${grants}.`;
   }
   const names = actors.map((one) => JSON.stringify(one.name)).join(', ');
-  return `${file} belongs to ${name}, and ${names} ${actors.length === 1 ? 'acts' : 'act'} for this person. Each of them needs a role that permits this, and not each has one. Ask an administrator: ${grants}.`;
+  return `${file} belongs to ${name}, and ${names} ${actors.length === 1 ? 'acts' : 'act'} for this person. Each of them needs a role that permits this, and not all of them have one. Ask an administrator: ${grants}.`;
 }
 
 /** The commands that give a subject one of the roles that can permit the request. */

@@ -83,7 +83,7 @@ test('an id that two objects have is not shown as the name of either, and neithe
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);
 });
 
-test('an agent is shown by its name, and a filter takes its name', async () => {
+test('an agent is shown by its name, and a filter accepts its name', async () => {
   const nameOf = await shownTargetNames(connection(), 'text', [{ type: 'agent', id: 'agent-1' }]);
   expect([nameOf('agent', 'agent-1'), nameOf('agent', 'agent-2')]).toEqual(['desk', 'agent-2']);
   expect(await filteredTarget(connection(), 'desk')).toEqual({ id: 'agent-1', doubt: '' });
@@ -97,7 +97,7 @@ test('policies and models keep their names if the agents cannot be read', async 
   expect([nameOf('policy', idOf(1)), nameOf('agent', 'agent-1')]).toEqual(['guard', 'agent-1']);
 });
 
-test('a filter takes policies and models, refuses a word that is both, and keeps any other word with a doubt', async () => {
+test('a filter finds policies and models, refuses a word that is both, and accepts any other word with a warning', async () => {
   expect(await filteredTarget(connection(), 'guard')).toEqual({ id: idOf(1), doubt: '' });
   await expect(filteredTarget(connection(), 'shared')).rejects.toMatchObject({ exit: 'usage' });
   expect(await filteredTarget(connection(), 'guard-1')).toMatchObject({ id: 'guard-1', doubt: expect.any(String) });

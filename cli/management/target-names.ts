@@ -52,8 +52,8 @@ function named({ name, labels }: Resource['metadata']): readonly { readonly id: 
 type ShownTarget = { readonly type: string; readonly id: string };
 
 /**
- * The names for a table; a format for programs has ids. The table also has ids if the names cannot be read, and for an id of
- * two objects.
+ * The names for a table; a format for programs has ids. The table also shows ids if the names cannot be read, and for
+ * an id of two objects.
  * @param shown the objects of the table; names are read only if one of them can have a name
  */
 export async function shownTargetNames(
@@ -114,7 +114,7 @@ function sharers(known: readonly Named[], id: string): readonly string[] {
 /**
  * The id of the policy or model that an option names: its resource name, the alias of a model, or the id itself, which
  * is not looked up.
- * @throws CliError not_found, usage for a word that means two models or an id of two objects, ManagementApiError,
+ * @throws CliError not_found, usage for a word that matches two models or an id of two objects, ManagementApiError,
  * ManagementUnreachableError
  */
 export async function targetIdOf(connection: ManagementConnection, type: TargetType, word: string): Promise<string> {
@@ -130,8 +130,8 @@ type FilteredTarget = { readonly id: string; readonly doubt: string };
 const foreignCharacters = /[#@]/;
 
 /**
- * The id of the policy, model or agent that a filter names. Any other word stays as it is: it may be the id of another object. A
- * caller that may read the audit log need not have the right to read the names.
+ * The id of the policy, model or agent that a filter names. Any other word stays unchanged: it may be the id of another
+ * object. A caller that may read the audit log need not have the right to read the names.
  * @throws CliError usage for a word that means two objects or an id of two objects, ManagementApiError, ManagementUnreachableError
  */
 export async function filteredTarget(connection: ManagementConnection, word: string): Promise<FilteredTarget> {
@@ -155,7 +155,7 @@ export async function filteredTarget(connection: ManagementConnection, word: str
   return { id: word, doubt: ` There is no policy, model or agent ${JSON.stringify(word)}.${meant}` };
 }
 
-/** @throws each error that is not 403 as it is */
+/** @throws each error other than 403 unchanged */
 function absentIfForbidden(error: unknown): undefined {
   if (error instanceof ManagementApiError && error.status === 403) return undefined;
   throw error;

@@ -28,7 +28,7 @@ test('a frozen policy with several bindings has one warning, which says that a b
   for (const name of ['one', 'two', 'three'])
     await writer.applyToBinding(sampleBinding(name) as Stored<ModelBinding>, { guardrail });
   expect(warnings).toEqual([
-    'The policy chat is frozen until 2026-01-03T00:00:00Z, and a binding of it was changed nevertheless: freeze windows hold for commands with --via api.',
-    'The policy chat requires approvals, and a binding of it was changed without one: approvals hold for commands with --via api.',
+    'The policy chat is frozen until 2026-01-03T00:00:00Z, and a binding of it was changed nevertheless: freeze windows apply to commands with --via api.',
+    'The policy chat requires approvals, and a binding of it was changed without one: approvals apply to commands with --via api.',
   ]);
 });

@@ -26,7 +26,7 @@ type WarningOptions = {
 
 /**
  * A writer of resources that warns of each write for which the same command over the management API would be refused by
- * a freeze window, or would need an approval. Both hold for commands of that API only.
+ * a freeze window, or would need an approval. Both apply to commands of that API only.
  */
 export function createWarningWriter(
   { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
@@ -56,7 +56,7 @@ export function createWarningWriter(
     return found.flatMap((policy) => (policy === undefined ? [] : targetOf('policy', policy)));
   }
 
-  /** The model, the policy that it gets and the one that it had. */
+  /** The model, its new policy and its previous one. */
   async function bindingTargets(before: Stored<ModelBinding>, wanted: Guardrail): Promise<readonly CoveredTarget[]> {
     const names = [before.spec.guardrail, wanted].flatMap((one) => (one.mode === 'Policy' ? [one.policyRef.name] : []));
     return [
@@ -126,10 +126,10 @@ function coverageOf(
     ...(inForce === undefined
       ? []
       : [
-          `${what} is frozen until ${inForce.endsAt}, and ${changed} nevertheless: freeze windows hold for commands with --via api.`,
+          `${what} is frozen until ${inForce.endsAt}, and ${changed} nevertheless: freeze windows apply to commands with --via api.`,
         ]),
     ...(rule
-      ? [`${what} requires approvals, and ${changed} without one: approvals hold for commands with --via api.`]
+      ? [`${what} requires approvals, and ${changed} without one: approvals apply to commands with --via api.`]
       : []),
   ];
 }

@@ -13,7 +13,7 @@ import { problemSentence } from './problem-sentence.ts';
 
 export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
 
-/** Most problems that one message lists. */
+/** Maximum number of problems that one message lists. */
 const maxProblems = 20;
 
 const manifestFile = /\.(ya?ml|json)$/;
@@ -32,7 +32,7 @@ export async function readSources(path: string): Promise<readonly ManifestSource
   if (names.length === 0)
     throw new CliError(
       'usage',
-      `The folder ${path} holds no file that ends with .yaml, .yml or .json: check the path.`,
+      `The folder ${path} contains no file that ends with .yaml, .yml or .json: check the path.`,
     );
   return names.sort().map((name) => readSource(join(path, name)));
 }
@@ -47,7 +47,7 @@ export async function readSourcesByPath(
   paths: readonly string[],
 ): Promise<readonly { readonly path: string; readonly sources: readonly ManifestSource[] }[]> {
   if (paths.filter((path) => path === '-').length > 1) {
-    throw new CliError('usage', 'Standard input can be read once only: give one -f -.');
+    throw new CliError('usage', 'Standard input can be read only once: give one -f -.');
   }
   const all: { path: string; sources: readonly ManifestSource[] }[] = [];
   for (const path of paths) all.push({ path, sources: await readSources(path) });

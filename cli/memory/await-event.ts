@@ -2,7 +2,7 @@ import type { MemoryClient, MemoryEvent } from './memory-client.ts';
 
 const pollMs = 150;
 
-/** The event of an add when it has ended; after the timeout as it is. */
+/** The event of an add when it has ended, or its current state after the timeout. */
 export async function awaitEvent(client: MemoryClient, id: string, timeoutMs: number): Promise<MemoryEvent> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -5,7 +5,7 @@ import { writeNamed } from '../output/write-named.ts';
 import type { MemoryClient } from './memory-client.ts';
 
 /**
- * Deletes memories one after the other. An unknown id leaves the others to be deleted; what was deleted before an error is
+ * Deletes memories one after the other. After an unknown id the others are still deleted; results before an error are
  * written.
  * @throws CliError not_found, the errors of the client
  */

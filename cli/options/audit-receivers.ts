@@ -19,8 +19,9 @@ export function addAuditReceivers(command: Command): Command {
 }
 
 /**
- * The settings of the services that write the audit log. What an option does not set, a service takes from the environment.
- * @throws CliError usage for an option without the one that it belongs to
+ * The settings of the services that write the audit log. A service takes the values that no option sets from the
+ * environment.
+ * @throws CliError usage for an option without the option that it requires
  */
 export function auditReceiverSettings(options: AuditReceiverOptions): Readonly<Record<string, string>> {
   const { auditWebhook, auditWebhookKey, auditOtlp, auditOtlpToken } = options;

@@ -25,7 +25,7 @@ export async function confirm(effects: readonly string[], { yes = false }: Confi
   }
   const answer = await ask(`${effects.join('\n')}\nContinue? [y/N] `);
   if (answer !== undefined && /^y(es)?$/i.test(answer.trim())) return;
-  // The cursor is still behind the question.
+  // The cursor is still after the question.
   if (answer === undefined) process.stderr.write('\n');
   throw new CliError('not_confirmed', 'Nothing was changed.');
 }

@@ -4,7 +4,7 @@ import { type ChangeNote, changeAuthorSchema, changeMessageSchema } from '#resou
 
 /** Adds the message of a change, which the resource keeps, and so do the revision and the application that it makes. */
 export function withMessage(command: Command): Command {
-  return command.option('-m, --message <text>', 'reason of the change, which is kept with it', readText);
+  return command.option('-m, --message <text>', 'reason for the change, stored with it', readText);
 }
 
 function readText(text: string): string {

@@ -1,12 +1,13 @@
 import { text } from 'node:stream/consumers';
 
 /**
- * Standard input as one text, without its last line feed. At a terminal a prompt asks for it.
+ * Standard input as one text, without its last line feed. At a terminal a prompt requests it.
  * @param name the name of the input in the prompt, such as `the message`
  */
 export async function readInput(name: string): Promise<string> {
   if (process.stdin.isTTY === true) {
-    process.stderr.write(`portcullis: Type ${name}, and end it with Ctrl-D on a line of its own.\n`);
+    process.stderr.write(`portcullis: Type ${name}, then press Ctrl-D on an empty line.
+`);
   }
   return (await text(process.stdin)).replace(/\r?\n$/, '');
 }

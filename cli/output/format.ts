@@ -123,7 +123,7 @@ export function resourceName(kind: string, name: string): string {
 
 const jsonWords = new Set(['--json', '-ojson', '-o=json', '--output=json']);
 
-/** Whether a command line asks for JSON, even if the rest of it is invalid. */
+/** Whether a command line requests JSON, even if the rest of it is invalid. */
 export function asksForJson(args: readonly string[]): boolean {
   return args.some((word, at) => {
     if (jsonWords.has(word)) return true;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CliError } from '../errors/cli-error.ts';
 import { createPathReader, formatJsonPath, parseJsonPath } from './json-path.ts';
 
-/** The examples of the page "JSONPath Support" of kubectl, on an object like the one that it uses. */
+/** The examples of the page "JSONPath Support" of kubectl, on an object like that of the page. */
 const list = {
   kind: 'List',
   items: [

@@ -190,7 +190,7 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   AgentRoute: agentRouteColumns,
 };
 
-/** Settings of a table besides the columns of its kind. */
+/** Settings of a table in addition to the columns of its kind. */
 export type TableView = {
   readonly isWide: boolean;
   readonly showsLabels?: boolean;

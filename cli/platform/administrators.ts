@@ -2,10 +2,10 @@ import { userInfo } from 'node:os';
 import { defaultTenant } from '../http/caller-options.ts';
 import { developmentIssuer } from './development-issuer.ts';
 
-/** A name that can stand in a list of administrators: no comma, bar or space. */
+/** A name that can occur in a list of administrators: no comma, bar or space. */
 const plainName = /^[^\s,|]{1,128}$/;
 const namelessUser = 'local';
-/** The owner of the example collection, whom the retrieval service knows by headers; administers its groups. */
+/** The owner of the example collection, whom the retrieval service identifies by headers; administers its groups. */
 export const examplePerson = 'ann';
 
 /**

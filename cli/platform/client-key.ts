@@ -11,6 +11,6 @@ const remedy = 'stop the platform, delete the file if it exists, and start it ag
 export function readClientKey(path: string, toDo = remedy): string {
   const word = readSource(path, toDo).bytes.toString('utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
   if (word === undefined || word === '')
-    throw new CliError('failed', `The client key file ${path} holds no key: ${toDo}.`);
+    throw new CliError('failed', `The client key file ${path} contains no key: ${toDo}.`);
   return word;
 }

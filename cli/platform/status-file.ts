@@ -56,13 +56,13 @@ const statusSchema = z.object({
   }),
   /** Why the policy management API is switched off; absent if it is on. */
   managementOff: z.string().optional(),
-  /** Why the retrieval service did not start; absent if it runs or was not asked for. */
+  /** Why the retrieval service did not start; absent if it runs or was not requested. */
   retrievalOff: z.string().optional(),
-  /** Why the memory service did not start; absent if it runs or was not asked for. */
+  /** Why the memory service did not start; absent if it runs or was not requested. */
   memoryOff: z.string().optional(),
-  /** Why the agent catalogue did not start; absent if it runs or was not asked for. */
+  /** Why the agent catalogue did not start; absent if it runs or was not requested. */
   catalogueOff: z.string().optional(),
-  /** Why the console did not start; absent if it runs or was not asked for. */
+  /** Why the console did not start; absent if it runs or was not requested. */
   consoleOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),

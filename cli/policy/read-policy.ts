@@ -6,7 +6,7 @@ import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { readResources } from '../manifests/read-resources.ts';
 import { readSource, readSources, readSourcesByPath } from '../manifests/read-sources.ts';
 
-/** A policy of a file and the id under which a bundle carries it. */
+/** A policy of a file and the id under which a bundle contains it. */
 export type PolicyInFile = { readonly source: string; readonly policy: GuardrailPolicy; readonly id: string };
 
 /** Namespace of ids that are derived from namespace and name (RFC 9562). */
@@ -25,7 +25,7 @@ export async function readPolicy(path: string): Promise<PolicyInFile> {
   const sources = path === '-' ? await readSources(path) : [readSource(path)];
   const [first, ...others] = policiesOf([{ path, sources }]);
   if (first !== undefined && others.length === 0) return first;
-  throw new CliError('usage', `${nameOfPath(path)} holds ${others.length + 1} policies: give a file with one.`);
+  throw new CliError('usage', `${nameOfPath(path)} contains ${others.length + 1} policies: give a file with one.`);
 }
 
 function policiesOf(byPath: Awaited<ReturnType<typeof readSourcesByPath>>): readonly PolicyInFile[] {
@@ -39,7 +39,7 @@ function policiesOf(byPath: Awaited<ReturnType<typeof readSourcesByPath>>): read
   // A test of the other paths alone would pass although a policy that is meant is in none of them.
   const empty = byPath.find(({ sources }) => !sources.some(({ name }) => holding.has(name)));
   if (empty !== undefined) {
-    throw new CliError('usage', `${nameOfPath(empty.path)} holds no GuardrailPolicy: give a file with one.`);
+    throw new CliError('usage', `${nameOfPath(empty.path)} contains no GuardrailPolicy: give a file with one.`);
   }
   return policies.map(({ source, resource }) => {
     // The schema of the policy kind has already validated the spec.

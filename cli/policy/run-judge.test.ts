@@ -29,7 +29,7 @@ test.each([
     "process.stderr.write('judge: re2 text\\njudged 121 of 200\\n'); process.exitCode = 1",
     /^The validation ended with the code 1 and without a result\. Repeat the command with PORTCULLIS_DEBUG=1/,
   ],
-])('a validation without a result is a failure in our own words: %s', async (end, message) => {
+])('a validation without a result is reported as a failure in words of the CLI: %s', async (end, message) => {
   using folder = folderWithFiles();
   const file = join(folder.path, 'ending.ts');
   writeFileSync(file, `process.stderr.write('judged 120 of 200\\n', () => { ${end} });`);

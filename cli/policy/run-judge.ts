@@ -65,7 +65,10 @@ function progressText(last: Judged | undefined): string {
   return last === undefined ? '' : ` (${last.judged} of ${last.rules} rules are judged)`;
 }
 
-/** What the process wrote last, without its progress. The text may come from the engine and is shown for debugging only. */
+/**
+ * The last output of the process, without its progress. The text may come from the engine and is shown for debugging
+ * only.
+ */
 function failed(code: number, stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !progressLine.test(line));
   const said = lines.at(-1);

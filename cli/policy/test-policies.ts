@@ -70,7 +70,7 @@ export async function testPolicies(
   for (const sentence of failures) throw new CliError('tests_failed', sentence);
 }
 
-/** @throws each error that is not the refusal of a policy as it is */
+/** @throws each error other than the refusal of a policy unchanged */
 function refusalOf(error: unknown): CliError {
   if (error instanceof CliError && error.exit === 'refused') return error;
   throw error;

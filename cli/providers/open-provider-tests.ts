@@ -20,7 +20,7 @@ import { type RunningPlatform, runningPlatform } from '../platform/running-platf
 import { readResource } from '../resources/read-resource.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 
-/** Whether the management API runs the test; it knows bindings, but no files of this machine. */
+/** Whether the management API runs the test; it reads bindings, but no files of this machine. */
 export function isTestedByApi(options: SourceOptions): boolean {
   return isOverApi(options);
 }

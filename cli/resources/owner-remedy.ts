@@ -5,8 +5,8 @@ import type { ResourceSource, SourceOptions } from './resource-source.ts';
 type Owned = { readonly kind: Kind; readonly name: string };
 
 /**
- * With which resources the platform deletes resources of its own, a sentence each with a leading space; empty where the
- * owner is not known, or cannot be read.
+ * The resources with which the platform deletes its internal resources, a sentence each with a leading space; empty
+ * where the owner is not known, or cannot be read.
  */
 export async function ownerRemedy(
   source: ResourceSource,
@@ -39,5 +39,5 @@ export async function ownerRemedy(
   }
 }
 
-/** Most resources whose owners are told. */
+/** Maximum number of resources whose owners are named. */
 const mostOwned = 5;

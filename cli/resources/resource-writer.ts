@@ -24,8 +24,8 @@ export type DesiredGuardrail = {
 export type Lifecycle = GuardrailPolicy['spec']['lifecycle'];
 
 /**
- * The writes of the command line. Each carries a precondition: an object that was changed since it was read is refused
- * with `conflict`.
+ * The writes of the command line. Each has a precondition: an object that was changed since it was read is refused with
+ * `conflict`.
  */
 export type ResourceWriter = {
   /** Starts an application: the guardrail with a new token. */
@@ -36,7 +36,7 @@ export type ResourceWriter = {
   applyManifest(manifest: Pick<Manifest, 'kind' | 'resource'>, base?: Stored<Resource>): Promise<ApplyResult>;
 };
 
-/** Writes resources on the resource server; each write carries the note. */
+/** Writes resources on the resource server; each write contains the note. */
 export function createResourceWriter(client: KubeClient, note: ChangeNote): ResourceWriter {
   const noted = (token: string) => ({ [changeNoteAnnotation]: writeChangeNote(token, note) });
   return {

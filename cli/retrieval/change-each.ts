@@ -4,15 +4,15 @@ import { ServiceApiError } from '../http/service-error.ts';
 /** Why an object was not changed. `isUnknown`: no answer came, so that it may be changed. */
 type Unchanged = { readonly reason: string; readonly isUnknown?: true };
 
-/** What one object of a command was changed to, or why it was not changed. */
+/** The result of the change of one object of a command, or why it was not changed. */
 type Change<T> = { readonly id: string } & ({ readonly value: T } | Unchanged);
 
 /** One entry for each object in their order, and the error that ended the command before all were sent. */
 type Changes<T> = { readonly changes: readonly Change<T>[]; readonly failure?: unknown };
 
 /**
- * Sends one request for each object. A refused object does not keep the others from being changed; every other error ends the
- * command, and what was changed before is kept.
+ * Sends one request for each object. A refused object does not prevent the change of others; every other error ends the
+ * command, and earlier changes are kept.
  * @param done what the request does, such as `deleted`
  * @throws the error of the request if there is one object only
  */

@@ -13,8 +13,8 @@ export type DefaultsOptions = {
 export function withDefaultsOptions(command: Command): Command {
   const { min, max } = retrievalLimits.topK;
   return command
-    .addOption(new Option('--mode <mode>', 'mode of searches that name none').choices(['hybrid', 'vector', 'bm25']))
-    .option('--top-k <number>', 'most citations of searches that name no number', wholeNumber(min, max))
+    .addOption(new Option('--mode <mode>', 'default mode of searches').choices(['hybrid', 'vector', 'bm25']))
+    .option('--top-k <number>', 'default maximum number of citations of searches', wholeNumber(min, max))
     .option('--rerank-profile <id>', 'rerank profile of models.yaml')
     .addOption(
       new Option(

@@ -1,6 +1,6 @@
 import type { Citation } from '#contracts/retrieval';
 
-/** The content of a citation with an asterisk before and behind each highlighted word. */
+/** The content of a citation with an asterisk before and after each highlighted word. */
 export function markedContent({ content, highlights = [] }: Pick<Citation, 'content' | 'highlights'>): string {
   let marked = '';
   let reached = 0;

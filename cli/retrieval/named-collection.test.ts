@@ -7,7 +7,7 @@ const client = {
   getCollection: () => Promise.reject(new Error('a name is not an id')),
 };
 
-test('an unknown collection leads to the one that was probably meant, else to the collections that are resources', async () => {
+test('an unknown collection is answered with the name that was probably meant, else with the collections that are resources', async () => {
   expect((await namedCollection(client, 'travel')).name).toBe('travel');
   const sentence = 'There is no collection';
   await expect(namedCollection(client, 'travle')).rejects.toThrow(

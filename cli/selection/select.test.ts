@@ -29,7 +29,7 @@ test.each([
       ],
     },
   ],
-])('%j is read as kubectl does', (words, selection) => {
+])('the selection %j is read as by kubectl', (words, selection) => {
   expect(readSelection(words)).toEqual(selection);
 });
 
@@ -39,7 +39,7 @@ test.each([
   [['gp/a', 'b'], '"b" is not KIND/NAME'],
   [['gp/'], '"gp/" is not KIND/NAME'],
   [['all', 'a'], '"all" means every kind'],
-])('%j is refused with the correct form', (words, sentence) => {
+])('the selection %j is refused with the correct form', (words, sentence) => {
   expect(() => readSelection(words)).toThrow(sentence);
 });
 

@@ -19,7 +19,7 @@ const columns: readonly Column<OverviewModel>[] = [
   { header: 'WHY', cell: ({ isWell, summary }) => (isWell ? undefined : summary) },
 ];
 
-/** The models behind a management API with what their gateway replicas enforce, as `status` prints them. Pure. */
+/** The models of a management API with the state that their gateway replicas enforce, as `status` prints them. Pure. */
 export function overviewText({ models, deletingPolicies }: Overview, isWide: boolean): string {
   return [
     textOfTable(models, columns, isWide, 'There is no binding.'),

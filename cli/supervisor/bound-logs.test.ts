@@ -43,7 +43,7 @@ test('a log that cannot be rotated is not changed, and a missing log is not rota
 });
 
 describe('processes that write during a rotation', () => {
-  test('logs stay within the limit while they are written, with whole lines in order', async () => {
+  test('logs stay within the limit while they are written, with complete lines in order', async () => {
     using folder = folderWithFiles();
     const largest = 20_000;
     using bounded = boundLogs(folder.path, largest, 5);

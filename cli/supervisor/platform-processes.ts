@@ -52,7 +52,7 @@ export function allocatorOf(kind: ProcessKind): Readonly<Record<string, string>>
 /** The port that the operator calls to manage collections. */
 const retrievalInternal = 'retrieval internal';
 
-/** The first gateway; agents know its address before it starts. */
+/** The address of the first gateway is passed to agents before the gateway starts. */
 export const firstGateway = 'gateway-1';
 
 /** Whether the console starts with the platform, at its first visit, or never. */
@@ -355,7 +355,7 @@ export function catalogueProcess(
   });
 }
 
-/** A restarted operator keeps the addresses that gateways and the status file know. */
+/** A restarted operator keeps the addresses that gateways and the status file have. */
 export function pinOperator(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_API_LISTEN: hostOf(apiOf(line)), PORTCULLIS_LISTEN: hostOf(line.listening) };
 }

@@ -46,13 +46,13 @@ function createFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Refuses a folder with foreign files, in case `--data` is wrong. */
+/** Refuses a folder with files of other programs, in case `--data` is wrong. */
 export function refuseForeignFolder(data: DataDirectory): void {
   const names = readdirSync(data.root);
   if (names.length === 0 || existsSync(data.lock)) return;
   throw new CliError(
     'usage',
-    `${data.root} holds other files and no data of a platform: choose an empty or new folder with --data.`,
+    `${data.root} contains other files and no data of a platform: choose an empty or new folder with --data.`,
   );
 }
 

@@ -86,7 +86,7 @@ test('a process that cannot start is answered with 503 and started again at the 
   relay.close();
 });
 
-test('a client that leaves while the process starts is forgotten', async () => {
+test('a client that disconnects while the process starts is forgotten', async () => {
   await using process = await startProcess();
   const gate = Promise.withResolvers<number>();
   const relay = await relayOnDemand(await findLastingPort(), () => gate.promise, refused);
@@ -113,7 +113,7 @@ test('a close ends the connections that wait for the process', async () => {
   await expect(asked).rejects.toThrow('fetch failed');
 });
 
-test('a port in use is a ListenError', async () => {
+test('listening on a port in use fails with a ListenError', async () => {
   await using process = await startProcess();
   await expect(relayOnDemand(process.port, async () => 1, refused)).rejects.toThrow(ListenError);
 });

@@ -38,7 +38,7 @@ export async function relayOnDemand(port: number, start: () => Promise<number>, 
     waiting.add(client);
     const forget = (): boolean => waiting.delete(client);
     client.once('close', forget);
-    // A client that goes away while the process starts.
+    // A client that disconnects while the process starts.
     client.on('error', forget);
     started().then(
       (to) => {

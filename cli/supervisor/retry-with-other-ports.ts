@@ -4,7 +4,7 @@ const attempts = 3;
 
 /**
  * Starts the processes of a platform, and again with newly chosen ports if another program took one between its choice
- * and the start of its process. @throws the last failure, and at once every other one
+ * and the start of its process. @throws the last failure, and every other one immediately
  */
 export async function retryWithOtherPorts<T>(start: () => Promise<T>, say: (sentence: string) => void): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

@@ -81,7 +81,7 @@ test('a process whose port another program took since the start of the platform 
   other.close();
 });
 
-test('a failed start with the platform is the reason why the console is off', async () => {
+test('status reports a failed start of the console as the reason why it is off', async () => {
   await using processes = fakeProcesses({ console: 1 });
   using world = await open(processes, 'at start');
   expect(world.found).toEqual({ consoleOff: 'The process console exited with code 1 before it served.' });

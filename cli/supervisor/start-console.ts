@@ -52,7 +52,7 @@ export async function startConsole(
     return (await isPortFree(port)) ? port : await findLastingPort(kept);
   }
 
-  // A process that has started stays if the other one fails, and is not started again.
+  // A running process stays if the other one fails, and is not started again.
   const signInPort = once(() => portOf('signin'));
   const signIn = once(async () => {
     const port = await signInPort();

@@ -36,7 +36,7 @@ export type DataServices = {
   /** The served policy that judges documents; undefined if they are not judged. */
   readonly guardDocuments: string | undefined;
   readonly memory: boolean;
-  /** The served policy that judges what users say to the memory service; undefined if it is not judged. */
+  /** The served policy that judges texts that users send to the memory service; undefined if they are not judged. */
   readonly guardMemories: string | undefined;
   /** Whether the agent catalogue is started, which requires agents. */
   readonly catalogue: boolean;

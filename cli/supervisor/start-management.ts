@@ -62,7 +62,7 @@ export function plannedDatabase(ports: LastingPorts): DatabaseAt {
   return { url: `postgres://portcullis@127.0.0.1:${ports.of('postgres')}/portcullis` };
 }
 
-/** The embedded PostgreSQL, or the one that PORTCULLIS_DATABASE_URL names with its password file. */
+/** The embedded PostgreSQL, or the server that PORTCULLIS_DATABASE_URL names with its password file. */
 export async function startDatabase(start: StartChild, data: DataDirectory, ports: LastingPorts): Promise<DatabaseAt> {
   const planned = plannedDatabase(ports);
   if (planned === 'external') return planned;

@@ -218,7 +218,7 @@ function createGroup({
   audit,
 }: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs' | 'agents' | 'audit'>) {
   const members: Supervised[] = [];
-  /** Those that have served: the console starts in a platform that is ready. */
+  /** The processes that have served: the console starts in a platform that is ready. */
   const served = new Set<Supervised>();
   let lines: Lines | undefined;
   let isSettled = false;

@@ -13,7 +13,7 @@ export type NamedCommand = { readonly program: string; readonly words: readonly 
 
 /**
  * The problem of a command line that the program would refuse; undefined for one that it accepts.
- * @param isMention whether words stand for values, and arguments may be left out
+ * @param isMention whether words are placeholders for values, and arguments may be missing
  */
 export async function refusalOf(
   { program, words }: NamedCommand,

@@ -12,11 +12,12 @@ export const missingTerminal = /util-linux/.test(String(spawnSync('script', ['--
 /** Keys of a terminal. */
 export const keys = { ctrlC: '\x03', ctrlD: '\x04' } as const;
 
-/** One answer of a person: what to type after a text was shown. */
+/** One answer of a person: the text to type after another text was shown. */
 type Typed = { readonly after?: string; readonly text: string };
 
 /**
- * Runs the command line on a pseudo terminal, which shows standard output and standard error together, and what is typed.
+ * Runs the command line on a pseudo terminal, which shows standard output and standard error together, and the typed
+ * text.
  */
 export async function runOnTerminal(
   args: readonly string[],

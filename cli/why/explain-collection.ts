@@ -33,7 +33,7 @@ export function explainCollection(
     chain,
     program,
   });
-  // The remedy names the command for any collection; the retrieval service knows it by spec.name.
+  // The remedy names the command for any collection; the retrieval service identifies it by spec.name.
   const remedy = whatToDo?.replace('reindex NAME', `reindex ${quoteWord(resource.spec.name)}`);
   return { collection: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
 }

@@ -40,7 +40,7 @@ test('a recorded policy has no cause, and its warning is shown', () => {
   expect(chain[3]).toMatchObject({ state: 'aside', reason: 'RulesHaveWarnings' });
 });
 
-test('an archived policy is not ready for applications, and nothing is wrong', () => {
+test('an archived policy is not ready for applications, and this is no problem', () => {
   expect(explain(policy([], { lifecycle: 'Archived' }))).toMatchObject({
     state: 'archived',
     summary: expect.stringContaining('cannot be applied again'),

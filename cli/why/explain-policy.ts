@@ -11,7 +11,8 @@ type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
 type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };
 
 /**
- * Explains whether a policy can be applied and, if not, why; what holds its deletion and how the deletion is cancelled. Pure.
+ * Explains whether a policy can be applied and, if not, why; also what delays its deletion and how the deletion is
+ * cancelled. Pure.
  * @param surroundings undefined where the processes are not known, as over the management API
  */
 export function explainPolicy(

@@ -21,7 +21,7 @@ const well: OverviewModel = {
   appliedBy: null,
 };
 
-test('why over the management API leaves out the remedy and the author that are absent', () => {
+test('why over the management API omits an absent remedy and an absent author', () => {
   expect(overviewModelText(well)).toBe(
     'ModelBinding guarded-echo is applied.\nServed now: revision 1 of guarded-chat.\n\nNo gateway replica reports.',
   );

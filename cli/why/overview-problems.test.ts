@@ -46,7 +46,7 @@ test.each([
   expect(found(model(state, reason))).toEqual([adviceFor(reason, names)]);
 });
 
-test('a model that is being deleted, and one that is well, is no problem', () => {
+test('a model that is being deleted and a healthy model are no problem', () => {
   expect(found(model('deleting', 'Deleting'))).toEqual([]);
   expect(found({ ...model('applied', 'Applied'), isWell: true, whatToDo: null })).toEqual([]);
 });

@@ -6,7 +6,7 @@ import type { FoundProblem } from './find-problems.ts';
 /** The remedy of every reason that belongs to a normal rollout: the overview has no reasons. */
 const waitForProgress = adviceFor('Pending', { program: '', binding: '', policy: '' });
 
-/** The problems of the models behind a management API: those that `status` over resources finds. Pure. */
+/** The problems of the models of a management API: those that `status` over resources finds. Pure. */
 export function problemsOfOverview({ models }: Pick<Overview, 'models'>): readonly FoundProblem[] {
   return models.flatMap(problemOfModel);
 }

@@ -5,7 +5,7 @@ const file = import.meta.filename;
 const development = { PORTCULLIS_AGENT_BUNDLE: 'agent.json', PORTCULLIS_IDENTITY: 'development' };
 const keys = { PORTCULLIS_GATEWAY_ISSUER: 'https://gateway.example', PORTCULLIS_GATEWAY_KEYS_FILE: file };
 
-test('the settings of one identity mode are read, and those of the other mode are not', () => {
+test('the agent process reads the settings of its identity mode and ignores those of the other mode', () => {
   expect(readConfig(development).config.identity).toEqual({ mode: 'development' });
   expect(readConfig({ ...development, ...keys, PORTCULLIS_IDENTITY: 'production' }).config.identity).toEqual({
     mode: 'production',
@@ -17,7 +17,7 @@ test('the settings of one identity mode are read, and those of the other mode ar
   expect(() => readConfig({})).toThrow('PORTCULLIS_AGENT_BUNDLE');
 });
 
-test('without a file of keys they are those that the agent gateway publishes', () => {
+test('an agent process without a key file uses the keys that the agent gateway publishes', () => {
   const { PORTCULLIS_GATEWAY_ISSUER } = keys;
   const gateway = { PORTCULLIS_AGENT_GATEWAY_URL: 'https://gateway.example/under/' };
   const production = { ...development, PORTCULLIS_IDENTITY: 'production', PORTCULLIS_GATEWAY_ISSUER };
@@ -29,7 +29,7 @@ test('without a file of keys they are those that the agent gateway publishes', (
   expect(() => readConfig(production)).toThrow('PORTCULLIS_AGENT_GATEWAY_URL');
 });
 
-test('a confirmer of MCP is named with its issuer', () => {
+test('the confirmer of an MCP call is named together with its issuer', () => {
   const named = (names: string) =>
     readConfig({ ...development, PORTCULLIS_MCP_CONFIRMERS: names }).config.mcpConfirmers;
   expect(named('https://people.example|ann,https://people.example|bob')).toHaveLength(2);

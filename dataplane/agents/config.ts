@@ -13,9 +13,9 @@ export const settings = {
     help: 'JSON file of one version of an agent; the process is not ready while it is missing or invalid',
   }),
   PORTCULLIS_AGENT_HOST: setting.string({ help: 'address of both ports', default: '127.0.0.1' }),
-  PORTCULLIS_AGENT_PORT: setting.integer({ help: 'port for calls of the gateway; 0 takes a free one', ...port }),
+  PORTCULLIS_AGENT_PORT: setting.integer({ help: 'port for calls of the gateway; 0 chooses a free one', ...port }),
   PORTCULLIS_ADMIN_PORT: setting.integer({
-    help: 'port of /livez, /readyz, /metrics, /state and /runs; 0 takes a free one',
+    help: 'port of /livez, /readyz, /metrics, /state and /runs; 0 chooses a free one',
     ...port,
   }),
   PORTCULLIS_IDENTITY: setting.choice({

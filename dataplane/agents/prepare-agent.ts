@@ -58,7 +58,7 @@ type PrepareOptions = {
   readonly fileTimes?: FileTimes | undefined;
   /** Interval at which a policy that has moved is probed, milliseconds. */
   readonly policyProbeMs?: number | undefined;
-  /** Creates the handler that the startup check calls: the one that serves the version. */
+  /** Creates the handler that the startup check calls: the handler that serves the version. */
   readonly checkedHandler: typeof createHandler;
 };
 
@@ -214,7 +214,7 @@ function unserved(
 const filesAway: AgentProblem = {
   code: 'advertised_capability_unavailable',
   capability: 'files',
-  message: 'the place of files does not answer; calls with files fail until it does',
+  message: 'the file store does not answer; calls with files fail until it does',
 };
 
 function goneProblem(policy: string): AgentProblem {

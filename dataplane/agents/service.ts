@@ -57,7 +57,7 @@ const ending: AgentProblem = {
 };
 
 /**
- * The process of one version of an agent. It answers health and state requests at once. It serves the version when
+ * The process of one version of an agent. It answers health and state requests immediately. It serves the version when
  * everything in its bundle was read and the startup check has confirmed each requested capability. If a version has a
  * problem, the process stays alive and not ready (`agents:health:live`), and its state names the problem.
  */

@@ -14,7 +14,7 @@ const env = {
 };
 
 describe('settings of the catalogue', () => {
-  test('development mode listens on this machine only', () => {
+  test('the catalogue in development mode listens on this machine only', () => {
     const everywhere = { ...env, PORTCULLIS_LISTEN: '0.0.0.0:8080' };
     expect(() => readConfig(everywhere)).toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
     const production = { PORTCULLIS_IDENTITY: 'production', PORTCULLIS_ISSUERS_FILE: file };
@@ -54,7 +54,7 @@ describe('settings of the catalogue', () => {
     expect(readConfig({ ...env, ...target, ...token }).config.guard).toEqual({ targetFile: file, tokenFile: file });
   });
 
-  test('a webhook of events needs a secret, and a secret needs a webhook', () => {
+  test('a webhook for events requires a secret, and a secret requires a webhook', () => {
     const url = 'https://hooks.example/agents';
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_URL: url })).toThrow('must be set together');
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_SECRET_FILE: file })).toThrow('must be set together');
@@ -62,7 +62,7 @@ describe('settings of the catalogue', () => {
     expect(readConfig(both).config.events).toMatchObject({ kind: 'webhook', source: '/portcullis/catalogue' });
   });
 
-  test('events go to NATS in place of a webhook, and its address has no user', () => {
+  test('events go to NATS instead of a webhook, and the address of NATS contains no user', () => {
     const nats = { ...env, PORTCULLIS_EVENTS_NATS_URL: 'tls://nats:4222' };
     expect(readConfig(nats).config.events).toMatchObject({
       kind: 'nats',
@@ -78,7 +78,7 @@ describe('settings of the catalogue', () => {
     );
   });
 
-  test('every problem is reported together', () => {
+  test('every problem of the catalogue settings is reported together', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_CURSOR_KEY_FILE/);
     expect(Object.keys(settings)).toContain('PORTCULLIS_MASS_REMOVAL');
   });

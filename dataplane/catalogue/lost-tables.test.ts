@@ -3,7 +3,7 @@ import { until } from '#kit/testing/until';
 import { openTestDatabase } from '#sql/testing/test-database';
 import { startCatalogue } from './testing/start-catalogue.ts';
 
-test('a table or schema that the catalogue lost is reported without a probe, requests are 503, and a restore is enough', async () => {
+test('a table or schema that the catalogue lost is reported without a probe, requests are 503, and a restore repairs it', async () => {
   await using opened = await openTestDatabase();
   await using world = await startCatalogue(opened, { overrides: { tablesMs: 20 } });
   const agent = await world.publish('weather');

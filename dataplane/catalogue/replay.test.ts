@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, 'replay.ts');
 const agentId = '01890a5d-ac96-774b-bcce-b302099a8091';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the program that sends events again'), () => {
-  test('an administrator sends events again with the settings of the worker, and wrong words change nothing', async () => {
+  test('an administrator sends events again with the settings of the worker, and invalid arguments change nothing', async () => {
     using folder = temporaryFolder();
     await using database = await openTestDatabase();
     await migrate(database.database, { schema: 'catalogue', folder: new URL('./migrations/', import.meta.url) });

@@ -48,13 +48,13 @@ export type CatalogueOverrides = {
   readonly models?: Models;
   readonly resources?: Pick<KubeClient, 'list' | 'watch' | 'get'>;
   readonly clock?: Clock;
-  /** How often the feed looks for changes by time, milliseconds. */
+  /** How often the feed checks for changes by time, milliseconds. */
   readonly pollMs?: number;
   /** The pause after the first failed delivery of an event, seconds. */
   readonly firstPauseSeconds?: number;
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
-  /** Time between two looks for lost tables, milliseconds. */
+  /** Interval between two checks for lost tables, milliseconds. */
   readonly tablesMs?: number;
 };
 

@@ -22,7 +22,7 @@ const env = {
 };
 
 describe('settings of the console', () => {
-  test('without URLs of further services the console has the pages of policies alone', () => {
+  test('without URLs of further services the console has only the pages of policies', () => {
     const { config } = readConfig(env);
     expect(config.services).toMatchObject({ retrieval: undefined, memory: undefined, gateway: undefined });
     expect(Object.keys(settings)).toContain('PORTCULLIS_RETRIEVAL_URL');
@@ -43,7 +43,7 @@ describe('settings of the console', () => {
     expect(config.persons).toEqual(['bob', 'eve']);
   });
 
-  test('pages of retrieval and memory need tokens with an act chain in production, and none in development', () => {
+  test('pages of retrieval and memory require tokens with an act chain in production, and no token in development', () => {
     const urls = { PORTCULLIS_RETRIEVAL_URL: 'http://retrieval', PORTCULLIS_MEMORY_URL: 'http://memory' };
     const shown = (more: NodeJS.ProcessEnv) => {
       const { retrieval, memory } = servicesForPersons(readConfig({ ...env, ...urls, ...more }).config);
@@ -58,7 +58,7 @@ describe('settings of the console', () => {
     expect(() => shown({ PORTCULLIS_ACT_CHAIN: 'maybe' })).toThrow('PORTCULLIS_ACT_CHAIN');
   });
 
-  test.each([31, 33])('a cookie key of %i bytes is refused, one of 32 is taken', (bytes) => {
+  test.each([31, 33])('a cookie key of %i bytes is refused, and one of 32 is accepted', (bytes) => {
     expect(() => readCookieKey(keyFile(bytes))).toThrow(`holds ${bytes} bytes`);
     expect(readCookieKey(keyFile(32))).toHaveLength(32);
   });

@@ -129,7 +129,7 @@ test('a form of the console that reads a page leads to the sign-in by the page a
   }
 });
 
-test('a page of another origin gets no text back, with a session and without one', async () => {
+test('a page of another origin does not get the typed text, with a session or without one', async () => {
   for (const headers of [{ cookie }, {}]) {
     const sent = { ...headers, origin: 'http://127.0.0.1:1' };
     const { status, body } = await post(`/policies/${policyId}`, { csrf, ...typedPolicy }, sent);
@@ -223,7 +223,7 @@ test.each([
 
 const tenantPages = ['/knowledge', `/knowledge/${policyId}`, '/memory', `/memory/${policyId}/history`];
 
-test('in production the pages of retrieval and memory are offered if tokens have an act chain, and else say why not', async () => {
+test('in production the pages of retrieval and memory are offered if tokens have an act chain, and otherwise give the reason', async () => {
   await using stack = new AsyncDisposableStack();
   const { meaning } = retrievalErrors.unauthorized;
   const refusing = stack.use(await startRefusing(meaning, 401, 'unauthorized'));

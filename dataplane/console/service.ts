@@ -20,8 +20,8 @@ type ConsoleService = AsyncDisposable & {
 const drainMs = 3_000;
 
 /**
- * Composes one replica, which holds no data: sessions are in the cookies of browsers. It is ready as soon as it listens: each
- * page says itself which service does not answer.
+ * Composes one replica, which holds no data: sessions are in the cookies of browsers. It is ready as soon as it
+ * listens: each page names the service that does not answer.
  * @throws ListenError, TlsPairError
  */
 export async function createConsoleService(

@@ -78,7 +78,7 @@ describe('chat completions', () => {
     for (const frame of frames) expect(JSON.parse(frame.replace(/^data: /, ''))).not.toHaveProperty('usage');
   });
 
-  test('a completion stops at the requested number of tokens', async () => {
+  test('a completion of the echo model stops at the requested number of tokens', async () => {
     const answer = await client.chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'one two, three' }],
@@ -111,7 +111,7 @@ describe('embeddings', () => {
   });
 });
 
-test('a rerank answer names the documents with more words of the query first, and their text only when asked', async () => {
+test('a rerank answer lists the documents with more words of the query first, and their text only on request', async () => {
   const documents = ['quarterly figures', 'a green apple', 'The red apple!'];
   const ask = async (more: object) =>
     JSON.parse(

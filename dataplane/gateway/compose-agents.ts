@@ -43,9 +43,9 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
   /** Budgets in place of those of the settings. */
   readonly budgets?: RunBudgets | undefined;
-  /** In place of the age of rights at which a run asks for them again, milliseconds. */
+  /** Replaces the age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number | undefined;
-  /** In place of the clock of the bounds of requests, milliseconds. */
+  /** Replaces the clock of the rate limits of requests, milliseconds. */
   readonly requestClock?: (() => number) | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
   readonly onChange: (routeChanged: boolean) => void;
@@ -66,7 +66,10 @@ export type HeldAgents = {
   report(): NonNullable<GatewayReportSpec['agents']>;
 };
 
-/** Follows the routes of agents and creates what serves them. @throws ConfigError for a file of issuers that is invalid */
+/**
+ * Follows the routes of agents and creates the components that serve them. @throws ConfigError for a file of issuers
+ * that is invalid
+ */
 export async function composeAgents(
   parts: AsyncDisposableStack,
   config: AgentsConfig,

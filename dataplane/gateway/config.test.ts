@@ -28,7 +28,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('protective settings have no default except the strict one', () => {
+test('protective gateway settings have no default except the strict one', () => {
   using folder = temporaryFolder();
   const env = environment(folder.path);
   const { config } = readConfig(env);
@@ -76,7 +76,7 @@ test.each([
   }
 });
 
-test('every problem of the settings is reported together', () => {
+test('every problem of the gateway settings is reported together', () => {
   const problems = problemsOf({ PORTCULLIS_CLIENT_AUTH: 'none', PORTCULLIS_MAX_STREAM_SECONDS: '0' });
   for (const name of [
     'API_URL',

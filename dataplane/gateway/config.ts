@@ -114,7 +114,10 @@ export type GatewayConfig = {
   readonly traces?: TraceExport;
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
-  /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
+  /**
+   * Maximum number of concurrent checks at the runtime address of one route. Several runtime processes may share this
+   * address.
+   */
   readonly maxChecksPerAddress: number;
   /** Bytes of requests and whole answers that all requests hold together; each of both has at most 20 MiB. */
   readonly maxHeldBytes: number;

@@ -51,12 +51,12 @@ export type GatewayOverrides = {
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
   /** The budgets of runs, in place of those of the database. */
   readonly budgets?: RunBudgets;
-  /** The age of rights at which a run asks for them again, milliseconds. */
+  /** The age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number;
   /** The clock of the bounds of requests to agents, milliseconds. */
   readonly requestClock?: () => number;
   readonly logger?: Logger;
-  /** The file of the token of administrators, in place of the one of the settings. */
+  /** The file of the token of administrators, instead of that of the settings. */
   readonly adminTokenFile?: string;
   readonly streamIdleMs?: number;
   readonly maxRequestMs?: number;

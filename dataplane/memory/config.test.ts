@@ -11,7 +11,7 @@ const env = {
 };
 
 describe('settings of the memory service', () => {
-  test('by default, one process has both roles and memories are found by their words', () => {
+  test('by default, one process has both roles and memories are found by words', () => {
     const { config } = readConfig(env);
     expect(config).toMatchObject({ role: 'both', identity: { mode: 'development' }, embeddingProfile: undefined });
     expect(config.indexBytes).toBe(96 * 1_048_576);
@@ -49,7 +49,7 @@ describe('settings of the memory service', () => {
     ['PORTCULLIS_USER_MEMORIES', 'userMemories', 100_000, 1_000_000],
     ['PORTCULLIS_TENANT_USERS', 'tenantUsers', 1_000_000, 1_000_000_000],
     ['PORTCULLIS_TENANT_OPEN_EVENTS', 'tenantOpenEvents', 10_000, 10_000_000],
-  ] as const)('the quota %s has a default and two edges', (name, member, usual, most) => {
+  ] as const)('the quota %s has a default and a lower and an upper limit', (name, member, usual, most) => {
     const quotaOf = (value?: number) =>
       readConfig(value === undefined ? env : { ...env, [name]: String(value) }).config.quota[member];
     expect([quotaOf(), quotaOf(1), quotaOf(most)]).toEqual([usual, 1, most]);
@@ -57,7 +57,7 @@ describe('settings of the memory service', () => {
     expect(() => quotaOf(most + 1)).toThrow(name);
   });
 
-  test('every problem is reported together', () => {
+  test('every problem of the memory settings is reported together', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_MODELS_FILE/);
     expect(() => readConfig({ ...env, PORTCULLIS_INDEX_MIB: '15' })).toThrow('PORTCULLIS_INDEX_MIB');
     expect(Object.keys(settings)).toContain('PORTCULLIS_EXTRACTION_MODEL');

@@ -141,7 +141,5 @@ function guardOf(targetFile: string | undefined, tokenFile: string | undefined):
   if (targetFile === undefined && tokenFile === undefined) return 'unguarded';
   if (targetFile !== undefined && tokenFile !== undefined) return { targetFile, tokenFile };
   const missing = targetFile === undefined ? 'PORTCULLIS_GUARD_TARGET_FILE' : 'PORTCULLIS_RUNTIME_TOKEN_FILE';
-  throw new ConfigError([
-    `${missing} is missing: memories are judged with both settings, and with neither they are not`,
-  ]);
+  throw new ConfigError([`${missing} is missing: set both settings to judge memories, or neither`]);
 }

@@ -4,7 +4,7 @@ import { until } from '#kit/testing/until';
 import { openTestDatabase } from '#sql/testing/test-database';
 import { startMemory } from './testing/start-memory.ts';
 
-test('a table or schema that the memory service lost is reported without a probe, requests are 503, and a restore is enough', async () => {
+test('a table or schema that the memory service lost is reported without a probe, requests are 503, and a restore repairs it', async () => {
   await using opened = await openTestDatabase();
   const lines: string[] = [];
   const logger = createLogger({

@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics of the database'), () => {
-  test('the admin address is alive from the start, and ready when the server accepts clients', async () => {
+  test('the admin address of the database is alive from the start, and ready when the server accepts clients', async () => {
     const admin = `127.0.0.1:${await unusedPort()}`;
     const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });
     const get = async (path: string): Promise<string> => (await fetch(`http://${admin}${path}`)).text();

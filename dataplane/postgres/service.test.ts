@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     ['signs that mean something to SQL', `it's \\ "x"; drop role portcullis --`],
     ['several lines', 'one\n\ntwo'],
     ['letters beyond ASCII', 'pässwörd'],
-  ])('a password file that holds another password at a later start sets it: %s', async (_what, password) => {
+  ])('a password file with another password at a later start changes the password: %s', async (_what, password) => {
     await (await start())[Symbol.asyncDispose]();
     const before = readFileSync(join(folder, 'password'), 'utf8').trimEnd();
     writeFileSync(join(folder, 'password'), `${password}\n`);
@@ -205,7 +205,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
     await expect(start(`127.0.0.1:${port}`)).rejects.toThrow(
-      `127.0.0.1:${port} is taken: choose another PORTCULLIS_LISTEN`,
+      `127.0.0.1:${port} is in use: choose another PORTCULLIS_LISTEN`,
     );
     other.close();
   });

@@ -23,7 +23,7 @@ async function read(change: Record<string, string>) {
   }).config;
 }
 
-test('development mode listens on this machine only', async () => {
+test('the retrieval service in development mode listens on this machine only', async () => {
   const everywhere = { PORTCULLIS_LISTEN: '0.0.0.0:8080' };
   await expect(read(everywhere)).rejects.toThrow('PORTCULLIS_LISTEN must be an address 127.0.0.1 or [::1]');
   const production = { PORTCULLIS_IDENTITY: 'production', PORTCULLIS_ISSUERS_FILE: secret };

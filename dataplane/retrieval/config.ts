@@ -169,14 +169,12 @@ function internalOf(listen: Address | undefined, tokenFile: string | undefined):
   if (listen === undefined && tokenFile === undefined) return undefined;
   if (listen !== undefined && tokenFile !== undefined) return { listen, tokenFile };
   const missing = listen === undefined ? 'PORTCULLIS_INTERNAL_LISTEN' : 'PORTCULLIS_INTERNAL_TOKEN_FILE';
-  throw new ConfigError([`${missing} is missing: collections are managed with both settings`]);
+  throw new ConfigError([`${missing} is missing: set both settings to manage collections, or neither`]);
 }
 
 function guardOf(targetFile: string | undefined, tokenFile: string | undefined): RetrievalConfig['guard'] {
   if (targetFile === undefined && tokenFile === undefined) return 'unguarded';
   if (targetFile !== undefined && tokenFile !== undefined) return { targetFile, tokenFile };
   const missing = targetFile === undefined ? 'PORTCULLIS_GUARD_TARGET_FILE' : 'PORTCULLIS_RUNTIME_TOKEN_FILE';
-  throw new ConfigError([
-    `${missing} is missing: documents are judged with both settings, and with neither they are not`,
-  ]);
+  throw new ConfigError([`${missing} is missing: set both settings to judge documents, or neither`]);
 }

@@ -90,7 +90,7 @@ test.each<[string, Values]>([
   ['PORTCULLIS_NATS_URL', { ...folder, PORTCULLIS_NATS_URL: 'http://nats:4222' }],
   ['PORTCULLIS_NATS_URL', { ...folder, PORTCULLIS_NATS_URL: 'nats://user:hunter2@nats:4222' }],
   ['PORTCULLIS_NATS_STREAM', { ...folder, PORTCULLIS_NATS_URL: 'nats://nats:4222', PORTCULLIS_NATS_STREAM: 'a.b' }],
-])('stores with a wrong or missing %s are refused, and no secret is repeated', (name, values) => {
+])('a store with a wrong or missing %s is refused, and no secret is repeated', (name, values) => {
   const reading = (): unknown => storesOf(values);
   expect(reading).toThrow(ConfigError);
   expect(reading).toThrow(name);

@@ -108,7 +108,7 @@ test('a person with the code of the terminal signs in, and the token is one of t
   });
 });
 
-test('the page has the language that the console asks for, else that of the browser, even after a wrong code', async () => {
+test('the page has the language that the console requests, else that of the browser, even after a wrong code', async () => {
   await using running = await start();
   const pageIn = async (query: Readonly<Record<string, string>>, accepted: string) => {
     const headers = { 'accept-language': accepted };
@@ -123,7 +123,7 @@ test('the page has the language that the console asks for, else that of the brow
   expect([refused.status, /role="alert".*не тот код/.test(refused.body)]).toEqual([403, true]);
 });
 
-test('a code of the terminal is taken once, and ten wrong ones replace it', async () => {
+test('a terminal code is accepted once, and ten wrong codes replace it', async () => {
   await using running = await start();
   const first = codeNow();
   expect((await signIn(running.url)).status).toBe(303);
@@ -148,7 +148,7 @@ test('an authorization code is redeemed once, by its client and with its verifie
   expect((await redeem(running.url, code)).status).toBe(400);
 });
 
-test('a request of another host, origin, address or without PKCE leads nowhere', async () => {
+test('a request of another host, origin or address, or without PKCE, is refused', async () => {
   await using running = await start();
   expect((await send(running.url, '/jwks.json', { headers: { host: 'evil.example' } })).status).toBe(421);
   expect((await signIn(running.url, {}, 'http://evil.example')).status).toBe(403);

@@ -30,7 +30,7 @@ describe.skipIf(missingPostgres !== undefined)('the tokens of a person in a day'
 
   const ask = (as: string) => world.call(`${agentId}/message:send`, { as, body: messageOf({ text: 'hello' }) });
 
-  test('a run whose model calls use up the tokens of the day is the last one of its person, and not of another one', async () => {
+  test('a run that uses up the daily tokens of a person is the last one of that person, and other persons are not affected', async () => {
     await until('the budgets are open', async () => ((await ask('ann')).status === 200 ? true : undefined));
     // The tokens are counted when the answer of the model was sent.
     const refused = await until('the tokens are counted', async () => {

@@ -23,7 +23,7 @@ type AgentWorld = AsyncDisposable & {
   ready(): Promise<string>;
 };
 
-/** A model answers each question after a time of its own, up to this, milliseconds. */
+/** A model answers each question after a random time up to this, milliseconds. */
 export const slowestAnswerMs = 300;
 const name = 'assistant-1';
 

@@ -3,7 +3,7 @@ export type ClientEnd =
   | { readonly kind: 'answered' }
   /** An error of the protocol with its code. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** The connection broke before the end: the client knows that the run has no result. */
+  /** The connection broke before the end: the client can tell that the run has no result. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'untyped'; readonly why: string };
 

@@ -18,8 +18,8 @@ type GatewayWorld = AsyncDisposable & {
 const person = 'ann';
 
 /**
- * A version of an agent behind the gateway process, called by a person. Each check of a text takes a random time, so that a
- * run takes up to twice `slowestMs`.
+ * A version of an agent that a person calls through the gateway process. Each check of a text takes a random time, so
+ * that a run takes up to twice `slowestMs`.
  */
 export async function openGatewayWorld(slowestMs: number, random: () => number): Promise<GatewayWorld> {
   await using parts = new AsyncDisposableStack();

@@ -25,7 +25,7 @@ type PretendedReport = {
   readonly versions: number;
   /** Writes of the operator for each version until it rested: objects, finalizer, statuses and events. */
   readonly writesOfEach: number;
-  /** Writes in the seconds after that. */
+  /** Writes in the seconds after the operator has rested. */
   readonly writesAtRest: number;
 };
 

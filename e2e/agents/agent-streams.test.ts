@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)('streams of a real agent through 
     return Number(metric.exec(text)?.[1]);
   };
 
-  test('of 16 streams at the same time, each one has one end although four clients read slowly, and the runs of four that left end, too', async () => {
+  test('each of 16 concurrent streams has one end although four clients read slowly, and the runs of four clients that left end, too', async () => {
     const text = 'word '.repeat(400);
     world.platform.upstream.play({ kind: 'answer', content: text, frameLength: 40, frameDelayMs: 100 });
     expect(await Promise.all(readers.map(read))).toEqual(readers.map(() => undefined));
@@ -55,7 +55,7 @@ describe.skipIf(missingPostgres !== undefined)('streams of a real agent through 
     });
   });
 
-  test('each of 16 streams whose checks come too late ends with the code of the failed call', async () => {
+  test('each of 16 concurrent streams whose checks come too late ends with the code of the failed call', async () => {
     world.platform.proxy.inject({ kind: 'delay', ms: 3_000 });
     try {
       const ends = await Promise.all(Array.from({ length: 16 }, () => read('quick')));

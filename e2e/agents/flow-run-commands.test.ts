@@ -84,7 +84,7 @@ describe('portcullis flow run', () => {
     });
   });
 
-  test('portcullis flow run does not start a flow that names what it cannot call, unless the author allows it', async () => {
+  test('portcullis flow run does not start a flow that names an unreachable service, unless the author allows it', async () => {
     const tool = { id: 'ask', kind: 'tool_http', config: { connection: 'crm', method: 'GET', path: '/' } };
     const look = { id: 'look', kind: 'tool_mcp', config: { server: 'weather', tool: 'weather' } };
     const check = {
@@ -135,7 +135,7 @@ describe('portcullis flow run', () => {
     expect([scored.code, scored.stdout]).toEqual([0, expect.stringContaining('Mean 0.00 of 1 cases.')]);
   });
 
-  test('portcullis flow run refuses input that is missing, an entry point that the flow lacks, and a platform that is off', async () => {
+  test('portcullis flow run refuses missing input, an entry point that the flow does not have, and a platform that is not running', async () => {
     expect(await run(assistant)).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the input') });
     expect(await run(assistant, '-m', 'x', '--entrypoint', 'other')).toMatchObject({
       code: 2,
@@ -243,7 +243,7 @@ describe('portcullis flow run', () => {
     }
   });
 
-  test('portcullis flow run reads the files that it is given, and refuses those that the flow cannot read', async () => {
+  test('portcullis flow run reads the given files, and refuses files that the flow cannot read', async () => {
     const reader = join(examples, 'reader/flow.yaml');
     const notes = folder.write('notes.txt', 'The notes of ann.');
     const read = await run(reader, '--file', notes, '--json');
@@ -414,7 +414,7 @@ describe.skipIf(!hasServices)('the examples of agents, served through the gatewa
     expect(await plan('bob')).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') });
   });
 
-  test('the answer of a writer is read while it is written, until its model is stopped by a policy', async () => {
+  test('the answer of a writer agent is read while it is written, until a policy stops its model', async () => {
     await publish('writer', '--everyone');
     const chat = (text: string) => runInProcess(['agent', 'chat', 'writer', '--as', 'eve', '-m', text], platform);
     const numbers = Array.from({ length: 400 }, (_, at) => at + 1).join(' ');

@@ -135,7 +135,7 @@ async function stream(pieces: readonly string[], pauseMs = 0, during?: () => Pro
 }
 
 describe('the texts of an image over A2A', () => {
-  test('the card of an image is published with the address and the signature of the gateway only', async () => {
+  test('the card of an image is published with only the address and the signature of the gateway', async () => {
     await serve(none, none);
     const path = `/agents/${agentId}/.well-known/agent-card.json`;
     world.allow('ann', 'view');
@@ -149,7 +149,7 @@ describe('the texts of an image over A2A', () => {
     expect(card.signatures[0]?.signature).not.toBe('foreign');
   });
 
-  test('a denied input does not reach it, and a masked one arrives masked, also in data', async () => {
+  test('a denied input does not reach an image, and a masked input arrives masked, including data', async () => {
     await serve(policy(), none);
     const denied = await say({ text: `about ${deniedTerm}` });
     expect([denied.status, denied.code]).toEqual([403, 'guardrail_denied']);
@@ -163,7 +163,7 @@ describe('the texts of an image over A2A', () => {
   test.each([
     ['directly', deniedTerm.slice(0, 6), deniedTerm.slice(6)],
     ['by a line break', ...(deniedLines.split('\n') as [string, string])],
-  ])('a phrase in two parts of a message that are joined %s is found, in both directions', async (_, first, second) => {
+  ])('a phrase in two parts of a message to or from an image that are joined %s is found', async (_, first, second) => {
     await serve(policy(), none);
     expect((await say({ text: first }, { data: {} }, { text: second })).code).toBe('guardrail_denied');
     await serve(none, policy());
@@ -172,7 +172,7 @@ describe('the texts of an image over A2A', () => {
       expect((await say({ data: { answer } })).code).toBe('guardrail_denied');
   });
 
-  test('several parts of which one is masked arrive as several parts', async () => {
+  test('if one of several parts is masked, all parts still reach the image as separate parts', async () => {
     await serve(none, policy());
     const parts = [{ text: 'one' }, { text: `about ${maskedTerm}` }, { text: 'three' }];
     const { text } = await say({ data: { answer: { message: { parts } } } });
@@ -185,7 +185,7 @@ describe('the texts of an image over A2A', () => {
     }
   });
 
-  test('a denied answer is refused, and a masked one leaves masked, whatever member it is in', async () => {
+  test('a denied answer of an image is refused, and a masked answer is sent masked, whatever member it is in', async () => {
     await serve(none, policy());
     const denied = await say({ text: `about ${deniedTerm}` });
     expect([denied.status, denied.code]).toEqual([403, 'guardrail_denied']);
@@ -207,7 +207,7 @@ describe('the texts of an image over A2A', () => {
     }
   });
 
-  test('content that cannot be judged and operations that pass the gateway are refused', async () => {
+  test('content of an image that cannot be judged and operations that bypass the gateway are refused', async () => {
     await serve(policy(), policy());
     const file = await say({ raw: 'AAAA', mediaType: 'text/plain' });
     expect([file.status, file.code]).toEqual([415, 'content_type_not_supported']);
@@ -233,7 +233,7 @@ describe('the texts of an image over A2A', () => {
 
   const long = Array.from({ length: 200 }, (_, index) => `word number ${index} of a long text. `);
 
-  test('a stream is judged in windows, and its text arrives in parts and whole', async () => {
+  test('a stream of an image is judged in windows, and its text arrives in parts and completely', async () => {
     await serve(none, policy('Windows'));
     const { artifact, events, code } = await stream(long);
     expect(code).toBeUndefined();
@@ -242,7 +242,7 @@ describe('the texts of an image over A2A', () => {
     expect(Object.keys(events.at(-1) ?? {})).toEqual(['statusUpdate']);
   });
 
-  test('a stream of a policy that cannot be judged in windows arrives as one artifact', async () => {
+  test('a stream of an image under a policy that cannot be judged in windows arrives as one artifact', async () => {
     await serve(none, policy('Whole'));
     const { artifact } = await stream(long);
     expect(artifact).toEqual([long.join('')]);
@@ -251,7 +251,7 @@ describe('the texts of an image over A2A', () => {
   });
 
   test.each(['Windows', 'Whole'] as const)(
-    'no part of a denied word leaves in a stream judged as %s, although it lies in two pieces',
+    'no part of a denied word is sent in a stream judged as %s, although it is split over two pieces',
     async (streaming) => {
       await serve(none, policy(streaming));
       const short = await stream([`about ${deniedTerm.slice(0, 6)}`, deniedTerm.slice(6)]);
@@ -263,7 +263,7 @@ describe('the texts of an image over A2A', () => {
     },
   );
 
-  test('a short stream that the policy masks arrives masked', async () => {
+  test('a short stream of an image that the policy masks arrives masked', async () => {
     await serve(none, policy('Windows'));
     expect((await stream([`about ${maskedTerm.slice(0, 4)}`, maskedTerm.slice(4)])).artifact).toEqual([
       `about ${replacement}`,
@@ -305,7 +305,7 @@ describe('the texts of an image over A2A', () => {
     },
   );
 
-  test('after the runtime was killed in the middle of a stream, nothing more leaves and the error is typed', async () => {
+  test('after the runtime was killed in the middle of a stream, no more text is sent and the error is typed', async () => {
     const own = await startRuntime();
     onTestFinished(() => own[Symbol.asyncDispose]());
     await serve(policy('Windows', own), policy('Windows', own));
@@ -332,7 +332,7 @@ describe('the texts of an image over MCP', () => {
   const serveTool = (input: RouteGuardrail, output: RouteGuardrail) =>
     serve(input, output, { modes: ['MCP'], cardDigest: undefined, sdk: { publicUrl, tool: 'repeat' } });
 
-  test('arguments and results are judged, and only the tool of the route is listed and called', async () => {
+  test('arguments and results of an MCP image are judged, and only the tool of the route is listed and called', async () => {
     await serveTool(policy(), none);
     expect((await call({ text: deniedTerm })).json['code']).toBe('guardrail_denied');
     expect((await call({ text: maskedTerm })).text).toContain(replacement);

@@ -15,7 +15,7 @@ type Options = {
 type AgentSpeed = {
   /** Milliseconds that the gateway adds to a whole call, and that the bare relay adds: medians of the rounds. */
   readonly added: { readonly gateway: number; readonly relay: number };
-  /** Time per event through the gateway beside the bare relay: the median of the ratios within a round. */
+  /** Time per event through the gateway compared with the bare relay: the median of the ratios within a round. */
   readonly perEvent: number;
 };
 

@@ -29,11 +29,11 @@ type Options = {
 type StreamsResult = {
   readonly streams: number;
   readonly realStreams: number;
-  /** Streams that broke off, were mixed or were refused, by what was wrong. */
+  /** Streams that broke off, were mixed or were refused, by their fault. */
   readonly faults: Readonly<Record<string, number>>;
   /** Resident memory of the gateway when all streams are open, and at the end of the time, bytes. */
   readonly resident: { readonly first: number; readonly last: number };
-  /** What the gateway has a minute after the last stream. */
+  /** The state of the gateway a minute after the last stream. */
   readonly left: { readonly clients: number; readonly agents: number; readonly runs: number; readonly pins: number };
 };
 
@@ -46,8 +46,8 @@ const slowMs = 4_000;
 const person = 'ann';
 
 /**
- * Streams of the stub of an agent and of a real agent through the gateway process, all open at the same time, with slow and
- * vanishing readers; then what the gateway has left of them.
+ * Streams of the stub of an agent and of a real agent through the gateway process, all open at the same time, with slow
+ * and vanishing readers; then the state of them that the gateway still holds.
  */
 export async function measureStreams({
   streams,

@@ -6,7 +6,7 @@ import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { messageOf, startAgent } from '../../dataplane/agents/testing/start-agent.ts';
 import { type ScriptedUpstream, startScriptedUpstream, type UpstreamScript } from '../support/scripted-upstream.ts';
 
-/** Most tokens of an answer of the pretended model, as of gpt-4o. */
+/** Maximum number of tokens of an answer of the pretended model, as of gpt-4o. */
 const mostTokens = 16_384;
 let gateway: ScriptedUpstream;
 beforeAll(async () => {
@@ -55,12 +55,12 @@ function newFlow(config: object = {}): Readonly<Record<string, unknown>> {
   return { ...flow, nodes };
 }
 
-test('a served version of the flow of `flow init` is answered by a model that refuses limits above its own', async () => {
+test('a model that refuses limits above its own answers the served flow of `flow init`', async () => {
   const answer = await askVersion(newFlow());
   expect(answer.json).toMatchObject({ message: { parts: [{ text: 'Paris.' }, { data: { answer: 'Paris.' } }] } });
 });
 
-test('a limit of the author is sent by the name that newer models accept, and a model may refuse it', async () => {
+test('a limit of the author is sent under the name that newer models accept, and a model may refuse it', async () => {
   const accepted = await askVersion(newFlow({ parameters: { maxTokens: mostTokens } }));
   expect(accepted.status).toBe(200);
   expect(JSON.parse(gateway.seen.at(-1)?.text ?? '')).toMatchObject({ max_completion_tokens: mostTokens });
@@ -68,7 +68,7 @@ test('a limit of the author is sent by the name that newer models accept, and a 
   expect(refused.status).not.toBe(200);
 });
 
-test('the strict mode is asked for only with a schema that it accepts', async () => {
+test('the strict mode is requested only with a schema that supports it', async () => {
   const open = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
   for (const [responseSchema, strict] of [
     [open, false],

@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
     });
   const outcomeOf = async (agentId: string): Promise<unknown> => {
     const { status, json, headers } = await world.send(agentId, [{ data: { question: 'why' } }]);
-    // People are not told what a run has used.
+    // Persons do not get the usage of a run.
     expect(headers.has('x-portcullis-run-usage')).toBe(false);
     const error = json['error'] as { details?: [{ metadata?: { code?: unknown } }] } | undefined;
     return status === 200 ? 'answered' : error?.details?.[0]?.metadata?.code;
@@ -73,18 +73,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
     ['one node for the second call', 8, 'flow_failed'],
     ['one node for the first call', 4, 'flow_failed'],
     ['no node for the first call', 3, 'budget_exceeded'],
-  ])('a run with %s ends as it should', async (_what, nodes, expected) => {
+  ])('a run with %s has the expected end', async (_what, nodes, expected) => {
     expect(await outcomeOf(await parentOf(`twice-${nodes}`, twice, nodes))).toBe(expected);
   });
 
   test.each([
     ['enough for each of four calls at the same time', 60, 'answered'],
     ['too little for each of four calls at the same time', 6, 'budget_exceeded'],
-  ])('a run with %s ends as it should', async (_what, nodes, expected) => {
+  ])('a run with %s has the expected end', async (_what, nodes, expected) => {
     expect(await outcomeOf(await parentOf(`at-once-${nodes}`, atOnce, nodes))).toBe(expected);
   });
 
-  test('portcullis flow run asks an agent with the token of a person, and no call uses the budget of its run', async () => {
+  test('portcullis flow run calls an agent with the token of a person, and no call uses the budget of the run', async () => {
     using folder = folderWithFiles();
     const token = folder.write('token', (await world.bearer()).replace('Bearer ', ''));
     // Half of the rest for each of them would leave no node for the seventeenth.

@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the trace of a run'),
     expect(values).not.toContain(ann.subject);
   });
 
-  test('a trace whose caller does not sample it is not recorded, and a run without a trace begins one', async () => {
+  test('a trace whose caller does not sample it is not recorded, and a run without a trace starts a new one', async () => {
     const unsampled = '2'.repeat(32);
     await world.send(parent, [{ text: secret }], 'session-1', { traceparent: `00-${unsampled}-${callerSpan}-00` });
     const before = new Set(collector.spans().map((span) => span.traceId));

@@ -7,7 +7,7 @@ export type Reader = 'quick' | 'slow' | 'vanishing';
 export type StreamEnd = {
   readonly reader: Reader;
   readonly events: number;
-  /** What was wrong with the stream; absent if nothing was. A stream that its client left has no end. */
+  /** The fault of the stream; absent if there was none. A stream that its client left has no end. */
   readonly fault?: string;
 };
 

@@ -171,7 +171,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect(upstream.seen).toEqual([]);
   });
 
-  test('a body that is no message is refused with 400', async () => {
+  test('an SDK agent refuses a body that is not a message with 400', async () => {
     const headers = { ...(await issued()) };
     expect((await fetch(`${example?.url}/message:send`, { method: 'POST', headers, body: '{}' })).status).toBe(400);
   });
@@ -182,7 +182,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     expect((await fetch(`${at}/health/ready`)).status).toBe(200);
   });
 
-  test('while the keys of the gateway cannot be read it refuses every call as unavailable', async () => {
+  test('while an SDK agent cannot read the keys of the gateway it refuses every call as unavailable', async () => {
     const command = await prepare();
     if (!command.ok) return;
     const alone = await start(command.argv, 'http://127.0.0.1:1');

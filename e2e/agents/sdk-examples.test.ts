@@ -72,7 +72,7 @@ describe.each(languages)('the examples of agents in %s', (language, prepare, fil
     if ('reason' in prepared) context.skip(prepared.reason);
   });
 
-  /** Starts an example as a version of the agent, and gives what it publishes at a path. */
+  /** Starts an example as a version of the agent, and returns the content that it publishes at a path. */
   async function serve(name: string, published: string, change: (read: unknown) => Partial<RoutedVersion>) {
     if ('reason' in prepared) throw new Error(prepared.reason);
     const settings = { PORTCULLIS_GATEWAY_URL: world.url, PORTCULLIS_GATEWAY_ISSUER: gatewayIssuer, MODELS: model };
@@ -99,7 +99,7 @@ describe.each(languages)('the examples of agents in %s', (language, prepare, fil
       headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
     });
 
-  test('the streaming agent sends what a model says in its pieces, as the artifact of a completed task', async () => {
+  test("the streaming example agent sends the pieces of a model's answer as the artifact of a completed task", async () => {
     await serve('streaming_agent', '/.well-known/agent-card.json', (card) => ({
       modes: ['A2A'],
       cardDigest: digestOf(card as object),
@@ -122,7 +122,7 @@ describe.each(languages)('the examples of agents in %s', (language, prepare, fil
     expect((await call('/message:stream', {})).status).toBe(400);
   });
 
-  test('the tool is listed, answers with what a model says, and refuses other methods and arguments', async () => {
+  test('the example tool is listed, answers with the text of a model, and refuses other methods and arguments', async () => {
     const listed = await serve('mcp_tool', '/.well-known/mcp-tools.json', () => ({ modes: ['MCP'] }));
     const rpc = async (method: string, params: object = {}) =>
       (await (await call('/mcp', { jsonrpc: '2.0', id: 1, method, params })).json()) as object;

@@ -46,7 +46,7 @@ afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]();
 });
 
-test('the A2A client reads a whole text that the model gateway and the agent judged in windows, and no part of a denied phrase', async (context) => {
+test('the A2A client reads a complete text that the model gateway and the agent judged in windows, and no part of a denied phrase', async (context) => {
   const sdk = await prepareNpmPackage('@a2a-js/sdk', '1.3.0');
   if (!sdk.ok) return context.skip(sdk.reason);
   const loaded: unknown = await import(/* @vite-ignore */ pathToFileURL(join(sdk.folder, 'dist/client/index.js')).href);

@@ -1,6 +1,7 @@
-// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs as a version of an agent does,
-// without a flow. A line of RUNS_FILE names each run before it begins, even after the process was killed; an empty name writes none.
-// With PORTCULLIS_AGENT_GATEWAY_URL each stream trades its grant in the middle, and ends with an error where the gateway gives no token.
+// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs as a version of an agent
+// does, without a flow. A line of RUNS_FILE names each run before it begins, even after the process was killed; an
+// empty name writes none. With PORTCULLIS_AGENT_GATEWAY_URL each stream exchanges its grant in the middle, and ends
+// with an error if the gateway issues no token.
 import { appendFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';

@@ -42,8 +42,9 @@ export const relayRounds = {
 type Options = Omit<PairOptions, 'connections'> & { readonly callers: readonly number[] };
 
 /**
- * Throughput of a gateway in front of a provider that costs little: without a guard beside a bare relay of Node, and with
- * one beside the same gateway without. Provider, relay, gateway, runtime and client share the cores of this machine.
+ * Throughput of a gateway in front of a provider that costs little: without a guard compared with a bare relay of Node,
+ * and with one compared with the same gateway without. Provider, relay, gateway, runtime and client share the cores of
+ * this machine.
  */
 export async function measureRelay(
   { callers, ...options }: Options,

@@ -19,7 +19,7 @@ test.each([
   [0.65, 2, 'missed', 'missed'],
   [0.64, 2.01, 'out of bounds', 'out of bounds'],
 ])(
-  'a check of %f of the echo, with a p99 of %f times the echo, is reported beside the goal: %s',
+  'a check of %f of the echo, with a p99 of %f times the echo, is reported against the goal: %s',
   (throughput, p99, speed, tail) => {
     const verdicts = verdictsOf(measured(throughput, p99));
     const of = (what: string) => verdicts.find((one) => one.what === what);

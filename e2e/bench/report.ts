@@ -27,7 +27,7 @@ export type Measured = {
 /** `wanted` is the goal. `bound` is weaker than the goal; without one, the goal is the only limit. */
 type Limits = { readonly bound?: number; readonly wanted: number };
 
-/** A measured value beside its limits. `missed`: within the bound, and short of the goal. */
+/** A measured value with its limits. `missed`: within the bound, and short of the goal. */
 type Verdict = {
   readonly what: string;
   readonly bound: string;

@@ -106,7 +106,7 @@ function killedRuntime(): Loose {
   return conditionOf('Ready', { status: 'False', ...problem });
 }
 
-test('an installation without a fault has no problem', () => {
+test('an installation without a fault shows no problem', () => {
   expect(findProblems(installation({}), 'kubectl portcullis')).toEqual([]);
 });
 

@@ -125,7 +125,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
     await isWell();
   });
 
-  test('status and why name a token file of the platform that is empty', async () => {
+  test('status and why name an empty token file of the platform', async () => {
     const token = readFileSync(files.apiToken, 'utf8');
     writeFileSync(files.apiToken, '');
     const cause = /token file .*api\.token: contains no token/;
@@ -183,7 +183,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
 });
 
 describe('a platform that cannot start', () => {
-  test('status and why name a port that is taken', async () => {
+  test('status and why name a used port', async () => {
     using folder = folderWithFiles();
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

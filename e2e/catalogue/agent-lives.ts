@@ -15,8 +15,8 @@ type Stored = { readonly state: string; readonly version_id: string | null };
 const lost = (): Date => new Date(Date.now() - 60_000);
 
 /**
- * Takes one agent through every state. Each change waits until the one before is stored, so that the feed, which may skip what
- * it did not see, has seen each of them, and the events are known.
+ * Takes one agent through every state. Each change waits until the previous one is stored, so that the feed, which may
+ * skip changes that it did not see, has seen each of them, and the events are known.
  */
 export async function liveOneLife(
   { createAgent, createVersion, resources, database }: CatalogueProcesses,

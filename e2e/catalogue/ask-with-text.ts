@@ -8,7 +8,7 @@ export type QueryCounts = Readonly<Record<string, number>>;
 
 type Asking = {
   readonly world: Pick<CatalogueProcesses, 'ask'>;
-  /** The provider behind the gateway. */
+  /** The provider that the gateway calls. */
   readonly upstream: ScriptedUpstream;
   /** A word that every query contains. */
   readonly marker: string;

@@ -129,7 +129,7 @@ export async function startCatalogueProcesses(options: ProcessesOptions): Promis
         })),
       ),
     async start(role) {
-      // A process whose database is away during its start exits, and its supervisor restarts it.
+      // A process whose database is unavailable during its start exits, and its supervisor restarts it.
       running[role] = await until(`the ${role} starts`, () => startRole(role));
     },
     killDatabase: server.kill,

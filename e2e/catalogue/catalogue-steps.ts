@@ -173,7 +173,10 @@ export async function takeCatalogueSteps(
 
   const anyProtocol = (): Filters => oneOf<Filters>([{}, {}, { protocol: 'a2a' }, { protocol: 'mcp' }]);
 
-  /** What stayed visible during the walk is there once, and nothing is there that was not visible at its page. */
+  /**
+   * Agents that stayed visible during the walk are listed once, and no agent is listed that was not visible at its
+   * page.
+   */
   async function walk(): Promise<void> {
     const caller = oneOf(callers);
     const workspaceId = oneOf([...workspaces, undefined]);

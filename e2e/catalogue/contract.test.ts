@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
 
   verifies(
     ['catalogue:openapi-pin:sha256'],
-    'the served documents have the pinned digests, and any change of them has another digest',
+    'the served OpenAPI documents have the pinned digests, and any change yields another digest',
     async () => {
       for (const version of ['v1', 'v2'] as const) {
         const { text } = await served(version);
@@ -103,7 +103,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
 
   verifies(
     ['catalogue:openapi-pin:differences', 'catalogue:compatibility:incompatible-change'],
-    'the served documents keep everything of the released ones',
+    'the served OpenAPI documents keep every operation and member of the released ones',
     async () => {
       for (const version of ['v1', 'v2'] as const) {
         expect([version, breakingChanges(released(version), (await served(version)).json)]).toEqual([version, []]);
@@ -239,12 +239,12 @@ const refused: readonly (readonly [string, Edit, string])[] = [
   ],
 ];
 
-test.each(refused)('a document that changes %s is refused', (_what, edit, finding) => {
+test.each(refused)('an OpenAPI document that changes %s is refused', (_what, edit, finding) => {
   const document = released('v1');
   expect(breakingChanges(document, edited(document, edit as never))).toContain(finding);
 });
 
-test('a document that names the rights of a release without them is accepted', () => {
+test('an OpenAPI document that names the rights of a release without them is accepted', () => {
   const document = released('v1');
   const unnamed = edited(
     document,
@@ -253,7 +253,7 @@ test('a document that names the rights of a release without them is accepted', (
   expect(breakingChanges(unnamed, document)).toEqual([]);
 });
 
-test('a document that only adds an optional parameter, a member of a record and a path is accepted', () => {
+test('an OpenAPI document that only adds an optional parameter, a member of a record and a path is accepted', () => {
   const document = released('v1');
   const more = edited(document, ((copy) => {
     copy.paths['/api/v1/owners'] = { get: { responses: {} } };
@@ -270,8 +270,11 @@ test.each([
   ['an alternative that another one replaces', [{ type: 'integer' }, { type: 'null' }], ['.anyOf[0]: type differs']],
   ['an alternative that is gone', [{ type: 'string' }], [': anyOf differs']],
   ['another description', [{ type: 'string', description: 'A day.' }, { type: 'null' }], []],
-])('the comparison of a schema with alternatives reports only what breaks a client: %s', (_what, anyOf, findings) => {
-  const document = (day: object) => ({ components: { schemas: { Day: { properties: { day } } } } });
-  const former = document({ anyOf: [{ type: 'string' }, { type: 'null' }] });
-  expect(breakingChanges(former, document({ anyOf }))).toEqual(findings.map((one) => `schema Day.day${one}`));
-});
+])(
+  'the comparison of a schema with alternatives reports only changes that break a client: %s',
+  (_what, anyOf, findings) => {
+    const document = (day: object) => ({ components: { schemas: { Day: { properties: { day } } } } });
+    const former = document({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+    expect(breakingChanges(former, document({ anyOf }))).toEqual(findings.map((one) => `schema Day.day${one}`));
+  },
+);

@@ -14,7 +14,7 @@ export type EndingReceiver = AsyncDisposable & {
   readonly environment: Readonly<Record<string, string>>;
   end(): Promise<void>;
   start(): Promise<void>;
-  /** What arrived, in its order. */
+  /** The events that arrived, in their order. */
   received(): Promise<readonly CloudEvent[]>;
 };
 
@@ -39,7 +39,10 @@ export async function startEndingNats(): Promise<EndingReceiver> {
   };
 }
 
-/** A webhook that keeps what it receives; its end breaks every connection, even after it has read an event. */
+/**
+ * A webhook that stores the requests that it receives; its end breaks every connection, even after it has read an
+ * event.
+ */
 export async function startEndingWebhook(): Promise<EndingReceiver> {
   const folder = temporaryFolder();
   const secretFile = join(folder.path, 'events.secret');

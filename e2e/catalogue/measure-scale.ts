@@ -49,7 +49,7 @@ type Answer = Awaited<ReturnType<CatalogueWorld['ask']>>;
 /** One kind of request of a caller, with its times. */
 type Timed = {
   readonly ask: () => Promise<Answer>;
-  /** What is wrong with an answer. */
+  /** The fault of an answer. */
   readonly faultOf: (answer: Answer) => string | undefined;
   readonly times: number[];
 };
@@ -108,7 +108,7 @@ export async function measureCatalogueScale(
   return { times, faults };
 }
 
-/** What was measured, in one line. */
+/** The measurements, in one line. */
 export function timesLine(times: readonly CallerTimes[]): string {
   const ms = ({ p50, p95 }: Timings): string => `${p50.toFixed(1)} and ${p95.toFixed(1)} ms`;
   return times

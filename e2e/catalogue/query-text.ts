@@ -13,8 +13,8 @@ import { type CatalogueProcesses, startCatalogueProcesses } from './catalogue-pr
 import { startSearchingConsole } from './searching-console.ts';
 
 /**
- * No other text of the platform contains it, and the analysis of terms leaves it as it is. Node keeps strings of up to ten
- * characters that it reads from JSON in its own table; this one is longer.
+ * No other text of the platform contains it, and the analysis of terms leaves it unchanged. Node keeps strings of up to
+ * ten characters that it reads from JSON in its own table; this one is longer.
  */
 const marker = 'zyxmarkrrzyxmarkrr';
 /** In the description of an agent: shows that a text in the database, in its files and in the heaps is found. */

@@ -9,7 +9,7 @@ export type StepCaller = { readonly person: string; readonly isPlanned: boolean 
 export type JudgedAgent = { readonly agentId: string; readonly protocol: 'a2a' | 'mcp' };
 
 type Tuple = { readonly subject: string; readonly relation: string; readonly object: string };
-/** A relation as the model and as the store know it. */
+/** A relation in the form of the model and of the store. */
 type Relation = { readonly fact: string; readonly tuple: Tuple };
 
 const tenant = 'acme';

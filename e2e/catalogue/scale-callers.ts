@@ -2,7 +2,7 @@ import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-cat
 
 const shareCallers = ['share-0.001', 'share-0.005', 'share-0.01'] as const;
 
-/** Three with relations of their own, one with relations of 1,000 groups, and one in a group that may use every agent. */
+/** Three with direct relations, one with relations of 1,000 groups, and one in a group that may use every agent. */
 export type ScaleCaller = (typeof shareCallers)[number] | 'grouped' | 'all';
 
 /** Groups through which a caller has as many agents as `share-0.01`, but other ones. */

@@ -38,7 +38,9 @@ type ChaosReport = {
   readonly recovery: { readonly seconds: number; readonly after: string };
   /** Objects of an independent list that the installation lacks, one sentence each. */
   readonly lost: readonly string[];
-  /** The most connections that one process held to the API server, and the most sockets of all kinds. */
+  /**
+   * Maximum number of connections that one process held to the API server, and maximum number of sockets of all kinds.
+   */
   readonly connections: number;
   readonly sockets: number;
   /** Unexpected exits of processes. */

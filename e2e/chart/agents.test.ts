@@ -33,7 +33,7 @@ async function podOf(objects: readonly Rendered[]): Promise<RenderedPod> {
 describe('the pod of an agent', () => {
   skipWithout(missingHelm);
   test.each(files)(
-    'with %s the agent pod is restricted, read-only but for temporary files, without a service account token, and has probes and resources',
+    'with %s the agent pod is restricted, has a read-only root except for temporary files, no service account token, and has probes and resources',
     async (file, user) => {
       const objects = await renderFile(file);
       const { spec } = await podOf(objects);
@@ -124,7 +124,7 @@ describe('the pod of an agent', () => {
     }
   });
 
-  test('images look up names at the pods of agents.dnsPeers, at any pod without them', async () => {
+  test('image pods look up names at the pods of agents.dnsPeers, or at any pod if it is empty', async () => {
     const peers = [{ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }];
     const given = await agentTemplateOf(
       await renderChart([...set, `--set-json=agents.dnsPeers=${JSON.stringify(peers)}`]),

@@ -195,7 +195,7 @@ describe('the agent catalogue of the chart', () => {
     }
   });
 
-  test('a chart without the catalogue renders nothing of it', async () => {
+  test('a chart without the catalogue renders no object of it', async () => {
     const text = JSON.stringify(
       ofKind(await renderFile('default-values.yaml'), 'Deployment', 'Service', 'Role', 'Secret'),
     );

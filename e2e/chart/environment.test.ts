@@ -45,7 +45,7 @@ describe('the environment', () => {
     },
   );
 
-  test('the management API has the credentials of providers only if it asks them', async () => {
+  test('the management API has the credentials of providers only if it calls them', async () => {
     const managementOf = async (...args: readonly string[]) => {
       const pods = podsOf(
         await renderChart(['--set=providerCredentials.existingSecret=provider-credentials', ...args]),

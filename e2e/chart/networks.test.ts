@@ -183,7 +183,7 @@ describe('networks', () => {
     }
   });
 
-  test('the console reaches the APIs that it shows and nothing else, and only configured callers reach it', async () => {
+  test('the console reaches only the APIs that it shows, and only configured callers reach it', async () => {
     const objects = await renderFile('production-values.yaml');
     const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
     for (const service of ['management', 'retrieval', 'memory', 'catalogue']) {
@@ -359,7 +359,7 @@ describe('networks', () => {
     expect(open?.spec.ingress?.[0]?.from).toBeUndefined();
   });
 
-  test('without configured rules, gateways reach the ports of models, the operator those of detectors, and the management API if it asks them', async () => {
+  test('without configured rules, gateways reach the ports of models, the operator those of detectors, and the management API if it calls them', async () => {
     const provider = (index: number, kind: string, endpoint: string): readonly string[] =>
       [`name=p${index}`, `kind=${kind}`, `endpoint=${endpoint}`].map((one) => `--set=providers[${index}].${one}`);
     const args = [

@@ -185,7 +185,7 @@ describe('names and texts', () => {
     );
   });
 
-  test('the key of sessions is made of 32 random bytes, another one for each installation', async () => {
+  test('the session key consists of 32 random bytes, and each installation has a different one', async () => {
     const keys = await Promise.all(
       [1, 2].map(async () => {
         const objects = await renderChart([

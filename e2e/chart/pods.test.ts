@@ -268,7 +268,7 @@ describe('values of pods', () => {
     }
   });
 
-  test('the database runs as any user id, with a name for it', async () => {
+  test('the database runs under any user id, with a name for it', async () => {
     expect((await podOf('postgres')).spec.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
       '/var/lib/portcullis/postgres',
       '/tmp',
@@ -338,7 +338,7 @@ describe('values of pods', () => {
     ['256Mi', '192'],
     ['2Gi', '1536'],
     ['1500M', undefined],
-  ])('a memory limit of %s leaves each heap %s MiB', async (limit, expected) => {
+  ])('with a memory limit of %s each heap has %s MiB', async (limit, expected) => {
     const components = ['operator', 'gateway', 'management'];
     const objects = await renderChart(components.map((one) => `--set=${one}.resources.limits.memory=${limit}`));
     for (const component of components) {

@@ -28,7 +28,7 @@ describe('the program of helm test for the gateway', () => {
       ...more,
     });
 
-  test('the helm test of the gateway sends a text that passes, whole and in a stream, one that is masked and one that is denied', async () => {
+  test('the helm test of the gateway sends a text that passes, complete and in a stream, one that is masked and one that is denied', async () => {
     expect(await ask()).toEqual({
       code: 0,
       stderr: '',
@@ -156,7 +156,7 @@ describe('the program that applies the example', () => {
     });
   }
 
-  test('the example job creates a policy and then a model behind the configured gateway', async () => {
+  test('the example job creates a policy and then a model at the configured gateway', async () => {
     await using server = await startFakeApiServer();
     const { code, stdout } = await apply(server.url, { PORTCULLIS_GATEWAY: 'second' });
     expect({ code, stdout }).toEqual({

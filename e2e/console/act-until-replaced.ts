@@ -11,7 +11,7 @@ function appendMark(element: Marked): void {
   element.append(mark);
 }
 
-/** Acts, and waits until the content of an element is replaced: what the element showed before is not taken for the result. */
+/** Acts, and waits until the content of an element is replaced: the earlier content is not taken for the result. */
 export async function actUntilReplaced(element: Locator, act: () => Promise<unknown>): Promise<void> {
   await element.evaluate(appendMark);
   await act();

@@ -24,7 +24,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
   afterEach(() => closePages(browser));
   afterAll(() => parts.disposeAsync());
 
-  /** Signs a person in on a page of its own; the administrator without a name. */
+  /** Signs a person in on a separate page; the administrator without a name. */
   async function open(path: string, person?: string) {
     const { page, context, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path, ...(person === undefined ? {} : { person }) });
@@ -32,7 +32,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
     return { page, context, complaints, row };
   }
 
-  test('an application that needs an approval is shown to everyone concerned, approved by another person with the right, and then carried out', async () => {
+  test('an application that needs an approval is shown to everyone concerned, approved by another person with the right, and then executed', async () => {
     const modelId = await until('the model has an id', async () => {
       const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
       return binding?.metadata.labels?.[idLabel];
@@ -80,7 +80,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('approvals of a second person in
     expect([...viewer.complaints, ...other.complaints]).toEqual([]);
   });
 
-  test('a person without any right sees no approval of others, and an approval that is gone is a refusal', async () => {
+  test('a person without any right sees no approvals of others, and a removed approval is a refusal', async () => {
     const { page, context } = await open('/approvals', 'ann');
     await page.getByText('No command waits for an approval').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Approvals' }).count()).toBe(0);

@@ -228,7 +228,7 @@ const wholes: readonly string[] = [
       `response section, rule a: it may need ${most} of text to find a match, more than the 256 that windows share, ` +
       'so streamed answers cannot be checked and are refused',
   ),
-  'it is anchored to the begin or end of the text, so it may judge a streamed answer differently from a whole one',
+  'it is anchored to the beginning or end of the text, so it may judge a streamed answer differently from a whole one',
   `(?= is not supported, because RE2 has no lookaround: ${lookaround}`,
   'flow.yaml:3:5: nodes[0].config.sha256 names a flow that has problems',
   'flow.yaml:3:5: nodes[0].config.sha256 names a flow that has problems: line 2, the file must be an object',
@@ -248,7 +248,7 @@ function englishOf(text: string): readonly string[] {
 const isSentence = (text: string): boolean => /[a-z]{2,} [a-z]|^[a-z]+ \S/i.test(text) && !text.startsWith('$');
 
 describe('Russian pages have a translation of', () => {
-  test.each(Object.entries(sources))('every sentence of %s', (_name, patterns) => {
+  test.each(Object.entries(sources))('every sentence of %s has a Russian translation', (_name, patterns) => {
     const paths = patterns.flatMap((pattern) => {
       const found = globSync(pattern, { cwd: root }).filter((path) => !path.includes('.test.'));
       expect([pattern, found.length > 0]).toEqual([pattern, true]);
@@ -262,31 +262,37 @@ describe('Russian pages have a translation of', () => {
     expect(left).toEqual([]);
   });
 
-  test('sentences that are composed', () => {
+  test('composed sentences have Russian translations', () => {
     expect(wholes.map((text) => [text, englishOf(text)]).filter(([, left]) => left?.length !== 0)).toEqual([]);
   });
 
-  test.each(['portcullis', 'kubectl portcullis'])('the remedy for each reason, with its names: %s', (program) => {
-    const names = { program, binding: 'chat-one', policy: 'guard-two' };
-    const remedies = [...Object.keys(advice), 'Unknown'].map((reason) => adviceFor(reason, names));
-    expect(remedies.length).toBeGreaterThan(100);
-    for (const remedy of remedies) {
-      expect([remedy, englishOf(remedy)]).toEqual([remedy, []]);
-      const russian = translate(ru.sentences, remedy)
-        .map(({ text }) => text)
-        .join('');
-      const named = [names.binding, names.policy, `${program} `].filter((name) => remedy.includes(name));
-      expect([remedy, named.filter((name) => !russian.includes(name))]).toEqual([remedy, []]);
-    }
-  });
+  test.each(['portcullis', 'kubectl portcullis'])(
+    'the remedy for each reason has a Russian translation with its names: %s',
+    (program) => {
+      const names = { program, binding: 'chat-one', policy: 'guard-two' };
+      const remedies = [...Object.keys(advice), 'Unknown'].map((reason) => adviceFor(reason, names));
+      expect(remedies.length).toBeGreaterThan(100);
+      for (const remedy of remedies) {
+        expect([remedy, englishOf(remedy)]).toEqual([remedy, []]);
+        const russian = translate(ru.sentences, remedy)
+          .map(({ text }) => text)
+          .join('');
+        const named = [names.binding, names.policy, `${program} `].filter((name) => remedy.includes(name));
+        expect([remedy, named.filter((name) => !russian.includes(name))]).toEqual([remedy, []]);
+      }
+    },
+  );
 
-  test.each(providerCauses)('a provider that cannot be used: %s', (cause) => {
-    const { reason } = checkProviderProblem(cause);
-    const sentences = [
-      describeProviderProblem('echo', cause),
-      describeProviderProblem('spam', cause, 'no-spam'),
-      ruleProviderAdvice(reason) ?? '',
-    ];
-    for (const one of sentences) expect([one, englishOf(one)]).toEqual([one, []]);
-  });
+  test.each(providerCauses)(
+    'the sentence about a provider that cannot be used has a Russian translation: %s',
+    (cause) => {
+      const { reason } = checkProviderProblem(cause);
+      const sentences = [
+        describeProviderProblem('echo', cause),
+        describeProviderProblem('spam', cause, 'no-spam'),
+        ruleProviderAdvice(reason) ?? '',
+      ];
+      for (const one of sentences) expect([one, englishOf(one)]).toEqual([one, []]);
+    },
+  );
 });

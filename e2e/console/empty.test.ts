@@ -27,7 +27,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages of a new platform
     ['/memory', 'portcullis memory add'],
     ['/agents', 'portcullis flow publish'],
     [`/agents/${id}/versions/${id}/runs`, 'Send the agent a message'],
-  ])('the page %s without content has the next step: %s', async (path, step) => {
+  ])('the page %s without content shows the next step: %s', async (path, step) => {
     await shown.page.goto(`${shown.url}${path}`);
     await shown.page.locator('main').getByText(step).first().waitFor();
   });

@@ -16,7 +16,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
   });
   afterAll(() => hostile[Symbol.asyncDispose]());
 
-  test.each(hostilePages)('the page %s shows every text of its answers as text', async (path) => {
+  test.each(hostilePages)('the page %s shows every text of its answers as plain text', async (path) => {
     const { page, complaints, state } = hostile;
     const before = complaints.length;
     for (const turn of turns) {
@@ -27,7 +27,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
     expect(complaints.slice(before)).toEqual([]);
   });
 
-  test('refusals with hostile codes, messages and places are shown as text on every page', async () => {
+  test('refusals with hostile codes, messages and places are shown as plain text on every page', async () => {
     const { page, state } = hostile;
     state.refuse = true;
     try {
@@ -40,7 +40,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
     }
   });
 
-  test('the tests of a policy and a flow that is drawn have such texts', async () => {
+  test('the tests of a policy and the graph of a flow show hostile texts as plain text', async () => {
     const { page, state } = hostile;
     state.turn = 101;
     await hostile.visit(`/policies/${hostileId}`);
@@ -56,7 +56,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
     }
   });
 
-  test.each(turns)('answers of commands are shown as text, in the turn %i', async (turn) => {
+  test.each(turns)('answers of commands are shown as plain text, in the turn %i', async (turn) => {
     const { page, state, url } = hostile;
     state.turn = turn;
     const isFailed = turn % 2 === 0;
@@ -111,21 +111,24 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
     }
   });
 
-  test.each(turns)('files with such names show the states of their jobs as text, in the turn %i', async (turn) => {
-    const { page, state, url } = hostile;
-    state.turn = turn;
-    await page.goto(`${url}/knowledge/${hostileId}`);
-    const names = ['<b>1</b>.md', '"><script>globalThis.ran=1</script>.md', "' onmouseover='globalThis.ran=1.md"];
-    await page
-      .getByLabel('Text or Markdown file')
-      .setInputFiles(names.map((name) => ({ name, mimeType: 'text/markdown', buffer: Buffer.from(name) })));
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.locator('#sending').waitFor({ state: 'hidden' });
-    await page.locator('#uploads code').nth(2).waitFor();
-    expect(await hostile.problems()).toEqual([]);
-  });
+  test.each(turns)(
+    'files with hostile names show the states of their jobs as plain text, in the turn %i',
+    async (turn) => {
+      const { page, state, url } = hostile;
+      state.turn = turn;
+      await page.goto(`${url}/knowledge/${hostileId}`);
+      const names = ['<b>1</b>.md', '"><script>globalThis.ran=1</script>.md', "' onmouseover='globalThis.ran=1.md"];
+      await page
+        .getByLabel('Text or Markdown file')
+        .setInputFiles(names.map((name) => ({ name, mimeType: 'text/markdown', buffer: Buffer.from(name) })));
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.locator('#sending').waitFor({ state: 'hidden' });
+      await page.locator('#uploads code').nth(2).waitFor();
+      expect(await hostile.problems()).toEqual([]);
+    },
+  );
 
-  test('a check, a search and a conversation show every text of their answers as text', async () => {
+  test('a check, a search and a conversation show every text of their answers as plain text', async () => {
     const { page, complaints, url } = hostile;
     const before = complaints.length;
     await page.goto(`${url}/playground`);

@@ -13,8 +13,8 @@ const themes = ['light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
 /**
- * The violations of WCAG 2.0 to 2.2 at the levels A and AA that axe-core finds in a page, in the light and in the dark theme. The
- * script of axe runs in a world of its own, so that the content security policy of the page stays as it is.
+ * The violations of WCAG 2.0 to 2.2 at the levels A and AA that axe-core finds in a page, in the light and in the dark
+ * theme. The script of axe runs in an isolated world, so that the content security policy of the page stays unchanged.
  * @param look is called in each theme
  */
 export async function findViolations(

@@ -42,7 +42,7 @@ import { hostileAnswer } from './hostile-value.ts';
 const rights = { view: true, author: true, apply: true, administer: true, policies: [], models: [] };
 const policies = '/api/v1/guardrail-policies';
 
-/** What an answer is made of: the next text, and whether the turn is odd. */
+/** The input of an answer: the next text, and whether the turn is odd. */
 type Answering = (next: () => string, isOdd: boolean) => unknown;
 
 /**
@@ -182,8 +182,8 @@ export async function startHostileApis(texts: readonly string[]): Promise<Hostil
 }
 
 /**
- * A policy with terms, a replacement, a pattern and an instruction; its definition has rules that no schema says. The form of ids of
- * rules and of names of providers excludes such texts.
+ * A policy with terms, a replacement, a pattern and an instruction; its definition has rules that no schema requires.
+ * The form of ids of rules and of names of providers excludes such texts.
  */
 function hostilePolicy(next: () => string): unknown {
   const { request, response } = definitionOf('term');

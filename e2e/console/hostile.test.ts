@@ -34,7 +34,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
   afterEach(() => closePages(browser));
   afterAll(() => stack.disposeAsync());
 
-  test('200 hostile texts in memories, collections and the playground run nothing and stay texts', async () => {
+  test('200 hostile texts in memories, collections and the playground execute nothing and stay texts', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/playground' });
     const { retrieval } = platform.status().addresses;
@@ -80,7 +80,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
   });
 
-  test('200 hostile texts in the form of a policy and in the filters of the audit log run nothing and stay texts', async () => {
+  test('200 hostile texts in the form of a policy and in the filters of the audit log execute nothing and stay texts', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const texts = hostileTexts().map((text) => text.replaceAll('\u0000', ''));
     await signIn(platform, page, { path: '/policies/new?as=form' });
@@ -114,7 +114,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended session
     await context.close();
   });
 
-  test('files that are dropped are uploaded, each with its state or the reason for its refusal, and the markup of a name stays a text', async () => {
+  test('dropped files are uploaded, each with its state or the reason for its refusal, and markup in a name stays text', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const { collection_id: id } = await makeCollection(platform, { name: 'dropped', description: '' });
     await signIn(platform, page, { path: `/knowledge/${id}` });

@@ -12,7 +12,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('texts with line ends in
   });
   afterAll(() => shown[Symbol.asyncDispose]());
 
-  test('a description, a replacement and terms are the same after the form of a policy', async () => {
+  test('a description, a replacement and terms stay the same after the form of a policy', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/policies/new?recipe=personal-data`);
     const editor = page.getByLabel('Definition (YAML)');
@@ -33,7 +33,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('texts with line ends in
     expect(await editor.inputValue()).toBe(after);
   });
 
-  test('a memory that is saved without a change is sent as it was', async () => {
+  test('a memory that is saved without a change is sent unchanged', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/memory`);
     const row = page.locator('tbody tr').first();

@@ -30,7 +30,7 @@ function shownIn(node: Node): readonly Node[] {
   // Statements of SQL are tagged; a text in them is an expression.
   if (node.type === 'TaggedTemplateExpression') return shownIn(node['quasi'] as Node);
   const isInternal = /^(Call|New)Expression$/.test(node.type) && internal.test(calledName(node));
-  // A schema that is described may have texts of its own.
+  // A schema that is described may have separate texts.
   return isInternal ? [node['callee'] as Node] : children;
 }
 

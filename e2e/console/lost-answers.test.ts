@@ -13,7 +13,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
   const line = () => shown.page.getByText('The service does not answer. This page');
   const live = () => shown.page.getByText('This page changes as soon as a replica reports.');
 
-  test('an overview whose stream has ended says since when it may be old, and does not claim to be live until it is', async () => {
+  test('an overview whose stream has ended states since when it may be outdated, and is not marked as live until it is connected again', async () => {
     const { page, url } = shown;
     const streamed = page.waitForResponse((response) => response.url().includes('/overview/events'));
     await page.goto(`${url}/overview`);
@@ -28,7 +28,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
     await live().waitFor();
   });
 
-  test('a form that the script sends without an answer leaves its text, and the page says that it may not have arrived', async () => {
+  test('a form that the script sends without an answer keeps its text, and the page says that it may not have arrived', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/playground`);
     await page.getByLabel('Text', { exact: true }).fill('a text');
@@ -42,7 +42,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
     expect(await line().isVisible()).toBe(false);
   });
 
-  test('an answer that is not of the console, as that of a proxy, takes no place in the page', async () => {
+  test('an answer that is not of the console, such as that of a proxy, is not inserted into the page', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/playground`);
     const answer = { status: 502, contentType: 'text/html', body: '<h1>502 Bad Gateway</h1>' };
@@ -56,7 +56,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
     await line().waitFor({ state: 'hidden' });
   });
 
-  test('the state of an operation stays while the person has sent too many requests, and the page says that it may be old', async () => {
+  test('the state of an operation stays while the person has sent too many requests, and the page says that it may be outdated', async () => {
     const { page, url, state } = shown;
     await page.goto(`${url}/operations/01900000-0000-7000-8000-000000000001`);
     const shownState = page.locator('#state-01900000-0000-7000-8000-000000000001');

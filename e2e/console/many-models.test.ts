@@ -12,7 +12,7 @@ import { measurePage } from './measure-page.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
-/** Models beside the example: disabled ones, and ones whose revision does not exist. */
+/** Models in addition to the example: disabled ones, and ones whose revision does not exist. */
 const [wellModels, brokenModels] = [250, 50];
 const nameOf = (at: number) => `a-model-${String(at).padStart(3, '0')}`;
 
@@ -45,7 +45,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the overview of hundreds of mod
   afterAll(() => parts.disposeAsync());
 
   test.each(['en', 'ru'])(
-    'its first page takes at most 150 KB over the wire and 20 requests in the language %s',
+    'the first page of the overview takes at most 150 KB over the wire and 20 requests in the language %s',
     async (locale) => {
       const { page, context } = await openWatchedPage(browser, { locale });
       await signIn(platform, page, { path: '/playground' });
@@ -56,7 +56,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the overview of hundreds of mod
     },
   );
 
-  test('each model is on one of its pages, those that need attention have pages of their own, and a change appears on the page of its model', async () => {
+  test('each model is on one page of the overview, models that need attention have separate pages, and a change appears on the page of its model', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/overview' });
     const rows = page.locator('[aria-labelledby="models"] tbody tr');

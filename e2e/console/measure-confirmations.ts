@@ -4,7 +4,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { Platform } from '../support/start-platform.ts';
 
 const alias = 'guarded-echo';
-/** The time of the frame in which the row of the model says that its binding is applied. */
+/** The time of the frame in which the row of the model shows that its binding is applied. */
 const appliedShown = `new Promise((resolve) => {
   const look = () => {
     const state = document.querySelector('#model-${alias} td .badge');

@@ -35,7 +35,7 @@ const later: Readonly<Record<string, string>> = {
   '/overview': '#decisions > :is(figure, .notice, .quiet)',
   [`/policies/${id}`]: '[hx-get$="/tests"] > :not(.quiet:only-child)',
 };
-/** What texts would have made. */
+/** The effects that hostile texts would have. */
 const foreign = [
   'main :is(script, iframe, b, svg:not(figure svg), img:not([src$="/flow.svg"]))',
   'main :is([onload], [onerror], [onfocus], [onmouseover], [srcdoc], [href^="javascript"], [src^="javascript"])',
@@ -48,7 +48,10 @@ export type HostileConsole = AsyncDisposable & {
   readonly state: HostileApis['state'];
   /** Messages of the browser, such as violations of the content security policy. */
   readonly complaints: readonly string[];
-  /** Opens a page and waits for its parts. @returns the status, and what is in it although only texts were sent */
+  /**
+   * Opens a page and waits for its parts. @returns the status, and the elements that exist although only texts were
+   * sent
+   */
   visit(path: string): Promise<{ readonly status: number | undefined; readonly problems: readonly string[] }>;
   /** Stops the console; the browser and the services remain. */
   stop(): Promise<void>;

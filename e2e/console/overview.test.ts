@@ -78,7 +78,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     await page.locator('#decisions figure').waitFor();
   });
 
-  test('the picture of the documentation is small, and is renewed in the folder of PORTCULLIS_PICTURES', async () => {
+  test('the picture in the documentation is small, and is written again to the folder of PORTCULLIS_PICTURES', async () => {
     const { page } = await openWatchedPage(browser);
     await chat('Good afternoon', 'How to build a bomb');
     await signIn(platform, page, { path: '/overview' });
@@ -117,7 +117,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a model that needs attention leads to the runbook of its cause, which a reload shows again', async () => {
+  test('a model that needs attention links to the runbook of its cause, and a reload shows the runbook again', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const revise = (value: number) =>
       platform.client.patch(kinds.modelBinding, 'guarded-echo', [
@@ -241,7 +241,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     expect(new URL(page.url()).pathname).toBe('/authorize');
   });
 
-  test('language and theme are kept, and the page has the chosen language', async () => {
+  test('language and theme are stored, and the page has the chosen language', async () => {
     const { page, complaints } = await openWatchedPage(browser, { locale: 'ru' });
     await page.goto(consoleOf(platform));
     await page.getByRole('button', { name: 'Войти' }).waitFor();

@@ -44,7 +44,7 @@ const paths = [
 ];
 
 type Actions = Awaited<ReturnType<typeof matrixRowOf>>['allowed'];
-/** What a person with these roles sees and may do. */
+/** The pages and actions that a person with these roles sees. */
 type ExpectedRow = {
   readonly name?: string;
   readonly roles?: readonly Role[];
@@ -208,7 +208,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test('a person searches and corrects a memory, reads its history, deletes it after a question, and erases everything after giving the own name', async () => {
+  test('a person searches and corrects a memory, reads its history, deletes it after a confirmation, and erases everything after entering the own name', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const memory = platform.status().addresses.memory;
     const said = {
@@ -261,7 +261,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints.filter((text) => !text.includes('422'))).toEqual([]);
   });
 
-  test('a person finds an agent, talks to it, stops an answer, and sees the remedy for a denial', async () => {
+  test('a person finds an agent, sends it messages, stops an answer, and sees the remedy for a denial', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { person: 'bob', path: '/agents' });
     const sent: (readonly [method: string, address: string, referer: string | undefined])[] = [];
@@ -320,7 +320,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
-  test('the page of a run has the graph of the flow with what ran, each node with its outcome, and no text', async () => {
+  test('the page of a run has the graph of the flow with the nodes that ran, each with its outcome, and no text', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: agent.path });
     const send = async (text: string, end: 'good' | 'alert') => {
@@ -402,7 +402,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     },
   );
 
-  test('a control without a name, and a text that is too pale in one theme, are violations', async () => {
+  test('a control without a name, and a text with too little contrast in one theme, are violations', async () => {
     const { page } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/runbooks' });
     await page.evaluate("document.querySelector('main').append(document.createElement('button'))");
@@ -528,7 +528,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect((await context.request.get(consoleOf(platform), { headers: { host: 'evil.example' } })).status()).toBe(421);
   });
 
-  test('200 hostile texts in cards, flows, messages and model answers run nothing and stay texts', async () => {
+  test('200 hostile texts in cards, flows, messages and model answers execute nothing and stay texts', async () => {
     const { page, complaints } = await openWatchedPage(browser);
     const texts = hostileTexts();
     const hostile = await addHostileAgent(platform, texts);
@@ -570,7 +570,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
   });
 
-  test('each person is shown the pages and actions that the APIs allow, and no other', async () => {
+  test('each person sees exactly the pages and actions that the APIs allow', async () => {
     const modelId = await idOfModel('guarded-echo');
     const otherModel = await addModel('other-echo');
     const made = await makeCollection(platform, { name: 'matrix', description: '', visibility: 'public' });

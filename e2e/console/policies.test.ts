@@ -157,7 +157,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await context.close();
   });
 
-  test('an application that another person made after the page was opened is shown, and replaced only after a second question', async () => {
+  test('an application that another person made after the page was opened is shown, and replaced only after a second confirmation', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/policies' });
     await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
@@ -176,7 +176,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await context.close();
   });
 
-  test('a save after that of another person shows both definitions, and can be made on top of it', async () => {
+  test('a save after that of another person shows both definitions, and can be based on the newer one', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     await signIn(platform, page, { path: '/policies' });
     await page.getByRole('link', { name: 'guarded-chat', exact: true }).click();
@@ -225,7 +225,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await until('the revision is wanted', async () => (await applied()).wanted === policyRevision);
   }
 
-  test('twelve applications that run at the same time all end on the page, within the requests that a person may send', async () => {
+  test('twelve concurrent applications all end on the page, within the requests that a person may send', async () => {
     const { page, context, complaints } = await openWatchedPage(browser);
     const models = await addModels(12);
     const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guarded-chat');
@@ -361,7 +361,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
   });
 
   test.each(['YAML', 'a form'])(
-    'what was typed as %s is saved after the session has ended, and after a sign-in in another tab',
+    'text that was typed as %s is saved after the session has ended, and after a sign-in in another tab',
     async (view) => {
       const { page, context, complaints } = await openWatchedPage(browser);
       await signIn(platform, page, { path: '/policies' });
@@ -390,7 +390,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       await other.getByRole('button').click();
       await other.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByText('This page is of an earlier sign-in').waitFor();
+      await page.getByText('This page belongs to an earlier sign-in').waitFor();
       await page.getByText('The definition can be applied.').waitFor();
       expect(await field.inputValue()).toContain(typed);
       await page.getByRole('button', { name: 'Save as a new revision' }).click();

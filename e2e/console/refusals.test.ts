@@ -90,7 +90,7 @@ const refusals: readonly Refused[] = [
 const noticesOf = async (page: Page): Promise<number> => page.locator('main .notice.error').count();
 
 describe.skipIf(missingBrowser !== undefined).each(['en', 'ru'])(inBrowser('refusals in the language %s'), (locale) => {
-  test('every page of a refusal has its status, its notice and no violation of WCAG 2.2 AA, neither in the light nor in the dark theme', async () => {
+  test('every refusal page has its status, its notice and no violation of WCAG 2.2 AA, neither in the light nor in the dark theme', async () => {
     await using opened = await openHostileConsole({ texts: ['answer', 'ann'], locale });
     for (const { name, status, open } of refusals) {
       opened.state.refusal = undefined;

@@ -10,7 +10,7 @@ import { consoleOf, signIn } from './sign-in.ts';
 type Action = 'new' | 'edit' | 'check' | 'apply' | 'operations' | 'audit' | 'reindex' | 'talk' | 'runs' | 'flow';
 type Answers = Readonly<Record<Action, boolean>>;
 
-/** What the pages offer a person, and what the APIs then do. */
+/** The pages that are offered to a person, and the answers of the APIs. */
 type PersonRow = {
   readonly navigation: readonly string[];
   readonly shown: Answers;
@@ -36,7 +36,7 @@ export async function changeRole(
 type Linked = { getAttribute(name: string): string | null };
 const hrefsOf = (links: readonly Linked[]): readonly string[] => links.map((link) => link.getAttribute('href') ?? '');
 
-/** Signs a person in and compares what pages offer with what is allowed when it is done all the same. */
+/** Signs a person in and compares the offers of the pages with the answers to direct requests. */
 export async function matrixRowOf(
   platform: Platform,
   browser: Browser,
@@ -132,7 +132,7 @@ function whenAnswered(send: () => Promise<APIResponse>): Promise<{ readonly stat
   return until('the service behind the page answers', async () => {
     const answer = await send();
     const [status, body] = [answer.status(), await answer.text()];
-    // A form shows the refusal beside what was typed, with a status of its own.
+    // A form shows the refusal beside the typed text, with a separate status.
     const isPassing = [429, 502, 503].includes(status) || body.includes('<code>rate_limited</code>');
     return isPassing ? undefined : { status, body };
   });

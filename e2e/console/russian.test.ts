@@ -33,7 +33,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages in Russian'), () 
   });
   afterAll(() => shown[Symbol.asyncDispose]());
 
-  test.each(hostilePages)('the page %s has no English text of its own', async (path) => {
+  test.each(hostilePages)('the page %s has no untranslated English text', async (path) => {
     expect((await shown.visit(path)).status).toBe(200);
     expect(await shown.page.locator('html').getAttribute('lang')).toBe('ru');
     const all = (await shown.page.evaluate(shownTexts)) as readonly string[];

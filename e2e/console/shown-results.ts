@@ -105,7 +105,7 @@ export function shownResults({ policyId, collection, agent }: ResultPages): read
       async show(page) {
         await page.locator('main [type=search]').fill('what do I drink');
         await page.locator('main [type=search]').press('Enter');
-        // Only the result of a search leads back to all memories.
+        // Only the result of a search links back to all memories.
         await page.locator('#found > p > a[href="/memory"]').waitFor();
       },
     },

@@ -25,7 +25,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('forms that are sent bef
     ['/agents', 'Find an agent for a task', 'Find', '/agents/search', 'All agents'],
     [`/agents/${id}`, 'Message', 'Send', `/agents/${id}/chat`, 'The answer failed'],
   ])(
-    'the page %s sends its field %s in a body, and the answer is a page',
+    'without scripts, the page %s sends its field %s in a body, and the answer is a page',
     async (path, label, button, action, text) => {
       const { page, url } = shown;
       await page.goto(`${url}${path}`);
@@ -40,7 +40,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('forms that are sent bef
     },
   );
 
-  test('the answer of an agent is a page that continues its conversation', async () => {
+  test('without scripts, the answer of an agent is a page that continues its conversation', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/agents/${id}`);
     expect(await page.locator('noscript').innerText()).toContain('Without the script of this page');
@@ -55,7 +55,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('forms that are sent bef
     }
   });
 
-  test('a file is uploaded, and the page of the answer leads back to its collection', async () => {
+  test('without scripts, a file is uploaded, and the page of the answer links back to its collection', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/knowledge/${id}`);
     const file = { name: 'report.pdf', mimeType: 'application/pdf', buffer: Buffer.from([0x25, 0xff, 0xfe]) };

@@ -27,7 +27,7 @@ export type OptionReport = {
 
 const options: readonly Option[] = ['fold', 'checksum', 'allow', 'stem', 'keep'];
 const timeoutMs = 100;
-/** The most that one pass may cost at this timeout. */
+/** Maximum cost of one pass at this timeout. */
 const passMs = 25;
 const { maxBodyBytes, maxMatches } = defaultBundleLimits;
 

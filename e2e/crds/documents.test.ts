@@ -53,7 +53,7 @@ describe('the page about API conventions', () => {
 describe('the page about resources in a cluster', () => {
   const text = textOf('docs/custom-resources.md');
 
-  test('the page about resources names every kind with its short name, and every role', () => {
+  test('the page about resources lists every optional field', () => {
     for (const { kind, shortNames } of Object.values(kinds))
       expect(text).toContain(`| ${kind} | \`${shortNames[0]}\` |`);
     for (const { name } of userRoles) expect(text).toContain(`| \`${name}\` |`);

@@ -71,7 +71,7 @@ describe('a policy of 690 KiB', () => {
     expect(await api.send('POST', collection('policyrevisions'), { body: revision })).toMatchObject({ status: 201 });
   });
 
-  test('an apply that takes a field of another manager is refused with a conflict', async () => {
+  test('an apply that changes a field of another manager is refused with a conflict', async () => {
     const { code, stderr } = await apply('operations', { ...head, spec: { displayName: 'Mine' } });
     expect(code).not.toBe(0);
     expect(stderr).toContain('conflict with "rules": .spec.displayName');

@@ -35,7 +35,7 @@ describe('the comparison with other guardrails', () => {
   const rows = rowsOf('Compare with other guardrails');
   const names = rows.map(([name = '']) => /^\[?([^\]]+)/.exec(name)?.[1]);
 
-  test('the comparison has the products of the field, and Portcullis', () => {
+  test('the comparison page covers the other products of the field and Portcullis', () => {
     expect(names).toEqual([own, 'LLM Guard', 'NeMo Guardrails', 'agentgateway', 'Bedrock Guardrails']);
   });
 
@@ -50,7 +50,7 @@ describe('the comparison with other guardrails', () => {
     }
   });
 
-  test('each rule that is moved names the source of the other product and a test of this repository', () => {
+  test('each rule that was taken from another product names its source and a test of this repository', () => {
     const moves = rowsOf('Move your rules');
     expect(moves.length).toBeGreaterThanOrEqual(10);
     expect(moves.filter(([from = '']) => !isRead(from))).toEqual([]);

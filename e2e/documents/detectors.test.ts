@@ -40,7 +40,7 @@ describe('detectors of examples/detectors', () => {
     expect(await detector.ask(' ')).toEqual(allow);
   });
 
-  test('the LLM Guard detector runs the scanners of its setting, and a stage without a scanner is not passed', async () => {
+  test('the LLM Guard detector runs the configured scanners, and a stage without a scanner is not passed', async () => {
     const chosen = { LLM_GUARD_SCANNERS: '{"BanSubstrings": {"substrings": ["acme"]}, "Secrets": {}}' };
     await using detector = await startStubbed('llm_guard_detector.py', chosen);
     expect(await detector.ask('buy from acme')).toEqual(deny);

@@ -37,7 +37,10 @@ describe.skipIf(missing !== undefined)(onApiServer('commands of Helm'), () => {
     folder[Symbol.dispose]();
   });
 
-  /** What the page presumes: no release of that name before an installation, one before a removal, two before a rollback. */
+  /**
+   * The state that the page presumes: no release of that name before an installation, one before a removal, two before
+   * a rollback.
+   */
   async function prepare(command: string): Promise<void> {
     if (/\binstall second\b/.test(command)) return;
     const releases = JSON.parse(await helmHere('list', '--namespace', release, '--output', 'json')) as unknown[];

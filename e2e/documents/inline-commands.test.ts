@@ -18,8 +18,8 @@ const pages = [
 type Mentioned = NamedCommand & { readonly text: string };
 
 /**
- * The commands in backticks outside of blocks, up to a pipe or a redirection. Words in capitals stand for values, `…` for
- * further words, and square brackets hold what may be absent.
+ * The commands in backticks outside of blocks, up to a pipe or a redirection. Words in capitals are placeholders for
+ * values, `…` for further words, and square brackets contain optional parts.
  */
 function commandsIn(markdown: string): readonly Mentioned[] {
   const prose = markdown.replace(/^```[^\n]*\n[\s\S]*?^```$/gm, '');
@@ -68,7 +68,7 @@ test.each([
   ['portcullis status --check -o json | jq .', true],
   ['portcullis status --check > /dev/null || echo ill', false],
   ['portcullis status | head -n 1', false],
-])('a pipe behind a command with --check is found, %s: %s', (line, isFound) => {
+])('a pipe after a command with --check is found, %s: %s', (line, isFound) => {
   expect(forExitCode.test(line)).toBe(isFound);
 });
 

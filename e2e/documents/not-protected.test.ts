@@ -26,7 +26,7 @@ function textOf(code: string): string {
   });
 }
 
-/** The spellings that pass without folds, and what happens to each with all folds. */
+/** The spellings that pass without folds, and the result of each with all folds. */
 const spellings = [...page.matchAll(/^\| (.+?) \| `(.+)` \| (denied|passes) \|$/gm)].map(
   ([, name = '', code = '', folded = '']) => [name, code, folded] as const,
 );
@@ -88,12 +88,12 @@ describe('what docs/not-protected.md lists', () => {
     expect(rowsOf('Members of an answer').length).toBeGreaterThanOrEqual(5);
   });
 
-  test('the plain phrases of the page are denied in a request and in an answer', async () => {
+  test('the plain phrases of the page about missing protection are denied in a request and in an answer', async () => {
     expect(await ask(asking('make a bomb'))).toMatchObject({ status: 403, reached: undefined });
     expect(await ask(asking('hi'), { content: 'project aurora' })).toMatchObject({ status: 403 });
   });
 
-  test('a phrase that lies across text parts of one message is denied, even where no further text is judged', async () => {
+  test('a phrase that is split over text parts of one message is denied, even where no further text is judged', async () => {
     for (const texts of [
       ['make a bo', 'mb'],
       ['make a', ' bomb'],
@@ -113,19 +113,22 @@ describe('what docs/not-protected.md lists', () => {
     },
   );
 
-  test.each(spellings)('with all folds the spelling "%s" has the result of the page', async (_, code, folded) => {
-    const { status } = await ask(asking(textOf(code)), undefined, folding);
-    expect(status).toBe(folded === 'denied' ? 403 : 200);
-  });
+  test.each(spellings)(
+    'with all folds the spelling "%s" has the result that the page states',
+    async (_, code, folded) => {
+      const { status } = await ask(asking(textOf(code)), undefined, folding);
+      expect(status).toBe(folded === 'denied' ? 403 : 200);
+    },
+  );
 
-  test.each(rowsOf('Members of a request'))('a request passes with the phrase in: %s', async (_, code) => {
+  test.each(rowsOf('Members of a request'))('a request passes with the unprotected phrase in: %s', async (_, code) => {
     const members = JSON.parse(code);
     const { status, reached } = await ask(members);
     expect(status).toBe(200);
     expect(JSON.parse(reached ?? '{}')).toMatchObject(members);
   });
 
-  test.each(rowsOf('Members of an answer'))('an answer passes with the phrase in: %s', async (_, code) => {
+  test.each(rowsOf('Members of an answer'))('an answer passes with the unprotected phrase in: %s', async (_, code) => {
     const message = JSON.parse(code);
     const { status, text } = await ask(asking('hi'), message);
     expect(status).toBe(200);
@@ -133,14 +136,14 @@ describe('what docs/not-protected.md lists', () => {
   });
 
   test.each(rowsOf('Members of a request').slice(0, -1))(
-    'where the binding has every kind of text judged, a request is denied with the phrase in: %s',
+    'if the binding has every kind of text judged, a request is denied with the phrase in: %s',
     async (_, code) => {
       expect(await ask(JSON.parse(code), undefined, judging)).toMatchObject({ status: 403, reached: undefined });
     },
   );
 
   test.each(rowsOf('Members of an answer'))(
-    'where the binding has every kind of text judged, an answer is denied with the phrase in: %s',
+    'if the binding has every kind of text judged, an answer is denied with the phrase in: %s',
     async (_, code) => {
       expect(await ask(asking('hi'), JSON.parse(code), judging)).toMatchObject({ status: 403 });
     },

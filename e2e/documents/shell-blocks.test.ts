@@ -28,7 +28,7 @@ const consoles = ['console', 'console python', 'console kubectl', 'console model
 
 const mostNotRun = 53;
 
-/** These commands remove what the others need, in this order. */
+/** These commands remove objects that the others need, in this order. */
 const last = [
   /annotate modelbindings,/,
   /\| xargs .* patch '\{\}'/,
@@ -53,7 +53,7 @@ test('every block with commands has a label whose commands are known to the test
   expect(labels.filter((label) => !others.includes(label))).toEqual([]);
 });
 
-test('a block without a label has no commands, because no test runs it', () => {
+test('a block without a label contains no commands, because no test runs it', () => {
   const hidden = commandPages.flatMap((page) =>
     readBlocks(readFileSync(join(root, page), 'utf8'))
       .filter(({ label }) => label === '')

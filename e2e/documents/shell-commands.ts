@@ -48,7 +48,10 @@ export const notRun: readonly { readonly reason: string; readonly pattern: RegEx
   { reason: 'e2e/documents/call-an-agent.test.ts runs it', pattern: /"\$GATEWAY\// },
   { reason: 'downloads packages and a model of several hundred megabytes', pattern: /^python3 -m venv|^venv\/bin/ },
 ];
-/** Pretended nodes have no logs and no metrics: in place of such a command, the object or the pods that it names are read. */
+/**
+ * Simulated nodes have no logs and no metrics: instead of such a command, the object or the pods that it names are
+ * read.
+ */
 export const readsPods = (command: string): string =>
   command
     .replace(/^(kubectl -n NS) (?:logs|top pods?) (-l (?:'[^']*'|\S+)).*$/, '$1 get pods $2')

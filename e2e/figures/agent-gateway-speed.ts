@@ -4,7 +4,7 @@ import type { Figure } from '../support/figure.ts';
 
 const bounds = { addedMs: 1.0, perEvent: 1.3 } as const;
 const sizes = {
-  // A small run checks that every call is answered in full; times mean nothing beside other tests.
+  // A small run checks that every call is answered in full; times are meaningless while other tests run.
   small: { rounds: 2, calls: 20, events: 500, addedMs: 1_000, perEvent: 1_000 },
   full: { rounds: 15, calls: 200, events: 10_000, ...bounds },
 } as const;

@@ -11,7 +11,7 @@ import type { Figure } from '../support/figure.ts';
  * time of a caller as a multiple of that of a caller with fewer visible agents.
  */
 const sizes = {
-  // A small run checks that the requests are answered in full; times mean nothing beside other tests.
+  // A small run checks that the requests are answered in full; times are meaningless while other tests run.
   small: { agents: 2_000, requests: 20, page: 10_000, search: 10_000, searchAll: 10_000, hidden: 1_000, less: 0 },
   full: { agents: 100_000, requests: 400, page: 60, search: 90, searchAll: 400, hidden: 1.5, less: 0.8 },
 } as const;

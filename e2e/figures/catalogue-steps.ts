@@ -13,7 +13,7 @@ import { hashedWords } from '../support/hashed-words.ts';
 
 const sizes = { small: 100, full: 10_000 } as const;
 const shown = 5;
-/** With fewer relations than people have, so that a part of the callers is answered by checks in batches. */
+/** With fewer relations than persons, so that a part of the callers is answered by checks in batches. */
 const fewReached = 12;
 /** So many places that the names of a full run share hardly any: an agent whose name has the place of a word is near to it. */
 const dimension = 4_096;

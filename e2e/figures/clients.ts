@@ -17,7 +17,7 @@ const scripts = join(root, 'e2e/scenarios/openai-clients/ten-turns');
 const done = `done after ${turns} calls`;
 const vector = [0.5, -0.25, 1];
 
-/** What each client must get. A client has no member where it does not offer the operation. */
+/** The answer that each client must get. A client has no member where it does not offer the operation. */
 const expected: Readonly<Record<string, unknown>> = {
   whole: done,
   streamed: done,

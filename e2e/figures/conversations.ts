@@ -7,7 +7,7 @@ import type { Figure } from '../support/figure.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
 
 type Turn = { readonly role: string; readonly content: string };
-/** What becomes of a conversation: the messages that the model receives, or a deny. */
+/** The result of a conversation: the messages that the model receives, or a deny. */
 type Outcome = { readonly kind: 'forwarded'; readonly messages: readonly Turn[] } | { readonly kind: 'denied' };
 
 const mostMessages = 400;

@@ -78,7 +78,7 @@ export const figure: Figure = {
       else if (tokens + smallest <= budget) unfilled += 1;
     }
     return {
-      // Searches that end at top_k say nothing about what would fit.
+      // Searches that end at top_k do not show how many memories would fit.
       holds: exceeded === 0 && unfilled === 0 && full < budgets / 2,
       line:
         `${budgets} budgets by ${modes.length} modes over ${memories} memories, ${changed.length} of them changed: ${exceeded} exceeded, ${unfilled} of ` +

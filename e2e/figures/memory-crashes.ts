@@ -8,7 +8,7 @@ const sizes = {
   full: { adds: 2_000, persons: 40, kills: 200 },
 } as const;
 
-/** Most of the adds under random kills that may be FAILED, because their workers were killed five times. */
+/** Maximum number of adds under random kills that may be FAILED, because their workers were killed five times. */
 const mostFailed = 0.01;
 
 export const figure: Figure = {

@@ -12,7 +12,7 @@ const sizes = {
   },
   full: { usual: full, other: full },
 } as const;
-/** Most contradictions that are made for one that counts. */
+/** Maximum number of contradictions that are made for one that counts. */
 const tries = 2;
 const seed = 20;
 /** Upper bound of the remembered facts for each small-talk message of a user. */

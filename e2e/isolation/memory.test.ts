@@ -90,7 +90,8 @@ const storms: readonly (readonly [string, Storm])[] = [
 /** Largest growth of memory over the level after a load. */
 const share = 1.15;
 /**
- * Warm-up loads, until code is compiled and pools are full: then a load leaves hardly more memory than the one before.
+ * Warm-up loads, until code is compiled and pools are full: then a load leaves hardly more memory than the previous
+ * one.
  */
 const mostToSettle = 4;
 

@@ -24,7 +24,7 @@ function counted(values: readonly unknown[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-test('500 slow request bodies take no check slot and end with stage_timeout while valid checks pass', async () => {
+test('500 slow request bodies use no check slot and end with stage_timeout while valid checks pass', async () => {
   await using runtime = await startWith(128);
   for (let round = 0; round < 2; round += 1) {
     const good = startLoad({ workers: 2, restMs: 1, call: () => runtime.check('request', ['hello']) });
@@ -58,7 +58,7 @@ test('slow request bodies above the limit of bodies in progress get overloaded, 
   expect(await checkMany(runtime, 200, { atOnce: 8 })).toEqual({ [pass]: 200 });
 });
 
-test('a request body that arrives in several pieces before its deadline passes beside 500 that do not arrive', async () => {
+test('a request body that arrives in several pieces before its deadline passes while 500 others do not arrive', async () => {
   await using runtime = await startWith(128);
   using slow = await sendSlowBodies(runtime, ways);
   const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';

@@ -169,7 +169,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a backup holds the six kinds in restore order, without owners, reports and server fields', () => {
+  test('a backup contains the six kinds in restore order, without owners, reports and server fields', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { items } = JSON.parse(readFileSync(file, 'utf8')) as { items: Resource[] };
     expect([...new Set(items.map(({ kind }) => kind))]).toEqual(backedUp);
@@ -220,7 +220,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       );
     });
 
-    test('a restore names a foreign object and writes nothing', async () => {
+    test('a restore names an object of another owner and writes nothing', async () => {
       const object = policyObject('in-the-way');
       const { metadata } = await place.client.create(kinds.guardrailPolicy, object);
       expect(await restore()).toMatchObject({

@@ -39,7 +39,7 @@ export async function revisionsOf(client: KubeClient, policyId: string): Promise
   return items.toSorted((a, b) => a.spec.number - b.spec.number);
 }
 
-/** Actions of tests through the API, independent of the resource server behind it. */
+/** Actions of tests through the API, independent of its resource server. */
 export function actions(api: RunningManagement, client: KubeClient) {
   async function readPolicy(id: string) {
     const answer = await api.call(`${policies}/${id}`);

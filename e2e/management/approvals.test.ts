@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     return { id, model };
   }
 
-  test('an application that a model asks an approval for takes effect once, after another person with the right approved it', async () => {
+  test('an application to a model that requires approvals takes effect once, after another person with the right approved it', async () => {
     const { id, model } = await guardedModel('twice-seen');
     const before = await world.objects();
     const request = requestOf(await ask(model, id, 1));
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect((await world.api.ended(await ask(model, other, 1))).state).toBe('succeeded');
   });
 
-  test('an approval that expired, whose giver lost the right, or whose model was edited is not valid, also for recovery', async () => {
+  test('an approval that expired, whose giver lost the right, or whose model was edited is not valid, even for recovery', async () => {
     const { id, model } = await guardedModel('not-valid');
     const { sql } = world.api.database.database;
     const approvedOne = async () => {
@@ -220,7 +220,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(requestOf(await ask(model, id, 1))).not.toBe(third);
   });
 
-  test('recovery sends no command that was stored before the rule that asks for its approval', async () => {
+  test('recovery sends no command that was stored before the rule that requires its approval', async () => {
     const { id, model } = await guardedModel('stored-before');
     const leave = async () => {
       const left = applyOf(await world.binding('stored-before'), id, 'stored-before');
@@ -234,7 +234,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     expect(await leave()).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
   });
 
-  test('a rule that requires approvals is answered after the commands that were stored before it have ended', async () => {
+  test('a new rule that requires approvals is answered after the commands stored before it have ended', async () => {
     const { id } = await world.createPolicy('in-flight', definitionOf('in-flight'));
     const model = await world.createModel('in-flight');
     const left = applyOf(await world.binding('in-flight'), id, 'in-flight');

@@ -31,7 +31,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
   };
   const administrator = { kind: 'token', issuer, subject: 'root-admin', actors: [] };
 
-  test('an accepted command has one entry with author, target, revision and digests, and one for its end', async () => {
+  test('an accepted command has one audit entry with author, target, revision and digests, and one for its end', async () => {
     const { id } = await world.createPolicy('audited');
     const modelId = await world.createModel('audited-model');
     const applied = await world.applied(modelId, id, 1);
@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(policy[1]?.content.after).toEqual({ policyId: id, revision: 1, digest: definitionDigest });
   });
 
-  test('a repetition with the same key adds no entry', async () => {
+  test('a repetition with the same idempotency key adds no audit entry', async () => {
     const body = { name: 'repeated-audit', definition: definitionOf('repeated-audit') };
     const key = 'audit-repeated-key-1';
     const first = await world.api.command('POST', '/api/v1/guardrail-policies', body, { key });
@@ -74,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
   });
 
-  test('a refused command has an entry with its code and author; one of a subject without the right names that subject', async () => {
+  test('a refused command has an audit entry with its code and author; the entry of a subject without the right names that subject', async () => {
     const { id } = await world.createPolicy('refused-audit');
     const path = `/api/v1/guardrail-policies/${id}`;
     const body = { name: 'refused-audit', status: 'draft', definition: definitionOf('refused-audit') };
@@ -245,7 +245,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect([await observed(model), await observed(other)]).toEqual([patchedFrom(1), patchedFrom()]);
   });
 
-  test('a guardrail that a patch with the token of an earlier command takes off has an entry: of a refused unbind, and of one that the resources no longer have', async () => {
+  test('a guardrail that is removed by a patch with the token of an earlier command gets an audit entry, if the unbind was refused or the resources no longer have it', async () => {
     const { id } = await world.createPolicy('token-of-another');
     const model = await world.createModel('token-of-another');
     await world.untilState(model, 'unbound');
@@ -304,7 +304,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     expect((await world.api.call('/api/v1/operations?subject=a%00')).status).toBe(400);
   });
 
-  test('pages of both replicas are one chain that a client proves', async () => {
+  test('pages of the audit log from both replicas are one chain that a client proves', async () => {
     for (const name of ['chain-a', 'chain-b', 'chain-c']) await world.createPolicy(name);
     const chains = (await world.api.call('/api/v1/audit/chains')).json.items;
     const verifier = createAuditVerifier(chains);

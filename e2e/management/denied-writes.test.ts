@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('writes that the serve
     return { open, door, id: json.target.id as string, save, entries };
   }
 
-  test('a command whose write is denied is 503 and has an entry', async () => {
+  test('a command whose write is denied is 503 and has an audit entry', async () => {
     const { open, door, id, save, entries } = await openSaved();
     await using _open = open;
     door.answers = ['forbidden'];
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('writes that the serve
     expect(await entries('outcome=refused')).toHaveLength(1);
   });
 
-  test('a purge whose first write is denied is 503 and has an entry', async () => {
+  test('a purge whose first write is denied is 503 and has an audit entry', async () => {
     const { open, door, id, save, entries } = await openSaved();
     await using _open = open;
     expect((await save('second')).status).toBe(202);
@@ -86,7 +86,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('writes that the serve
     expect((await purge()).status).toBe(200);
   });
 
-  test('a denial after an answer that was lost is no refusal, because the write may have succeeded', async () => {
+  test('a denied write after a lost answer is not a refusal, because the write may have succeeded', async () => {
     const { open, door, id, save, entries } = await openSaved();
     await using _open = open;
     door.answers = ['network', 'forbidden'];

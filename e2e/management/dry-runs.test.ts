@@ -148,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     expect(await allowed({ role: 'applier', modelId: model })).toEqual([403, 403, 200]);
   });
 
-  test('a dry run names the freeze window and the missing approval in the words of the command, and asks for none', async () => {
+  test('a dry run names the freeze window and the missing approval like the command, and requests no approval', async () => {
     const { id } = await world.createPolicy('dry-refused');
     const model = await world.createModel('dry-refused');
     const token = await world.api.mint({ subject: 'dry-asker' });
@@ -231,7 +231,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
     expect((await dryApply()).json.refusals).toMatchObject([frozen, { code: 'approval_required' }]);
   });
 
-  test('two versions of a policy are compared; without numbers the newest with the one before', async () => {
+  test('two versions of a policy are compared; without numbers the newest is compared with the previous one', async () => {
     const { id } = await world.createPolicy('compared');
     await world.savePolicy(id, { description: 'second' });
     await world.savePolicy(id, { description: 'second', definition: definitionOf('third') });

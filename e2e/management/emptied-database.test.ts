@@ -19,7 +19,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     expect(await world.savePolicy(id)).toBe(2);
   });
 
-  test('a database that lacks tables is reported without a probe, requests are 503, and a restore is enough', async () => {
+  test('a database that lacks tables is reported without a probe, requests are 503, and a restore repairs it', async () => {
     await using world = await openManagementWorld();
     const { api } = world;
     const { id } = await world.createPolicy('guard');

@@ -1,4 +1,5 @@
-// A thread that sends requests to a replica: as fast as it can, or one after a pause. It reports their times and statuses.
+// A thread that sends requests to a replica: as fast as it can, or one after a pause. It reports their times and
+// statuses.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';

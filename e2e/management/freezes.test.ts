@@ -133,7 +133,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
     expect(await overrides()).toBe(1);
   });
 
-  test('recovery sends no write in a freeze window, and an overriding one for an administrator only', async () => {
+  test('recovery sends no write in a freeze window, and an overriding one only for an administrator', async () => {
     const { id } = await world.createPolicy('left', definitionOf('left'));
     const model = await world.createModel('left');
     await freeze({ modelId: model, endsAt: inHours(1) });
@@ -172,7 +172,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
     }
   });
 
-  test('a freeze window is answered after the commands that were stored before it have ended', async () => {
+  test('a new freeze window is answered after the commands stored before it have ended', async () => {
     const { id } = await world.createPolicy('in-flight', definitionOf('in-flight'));
     const model = await world.createModel('in-flight');
     const left = applyOf(await world.binding('in-flight'), id, 'in-flight');

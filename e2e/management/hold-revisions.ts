@@ -1,5 +1,5 @@
-// A process that watches 1,000 revisions of 1 MB as a replica of the management API does, and prints what it knows of them
-// as JSON. Its heap is much smaller than the revisions.
+// A process that watches 1,000 revisions of 1 MB as a replica of the management API does, and prints the state that it
+// holds of them as JSON. Its heap is much smaller than the revisions.
 import { once } from 'node:events';
 import { systemClock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
@@ -9,7 +9,7 @@ import { startManagementCaches } from '../../operator/management/caches/manageme
 
 const [count, bytes] = [1_000, 1_000_000];
 
-/** As text, as a server sends it: what is kept of an object must not keep its page. */
+/** As text, in the form in which a server sends it: the stored part of an object must not keep its page in memory. */
 function revisionText(at: number): string {
   const policyId = `policy-${at % 10}`;
   const metadata = { name: `${policyId}-${at}`, uid: `uid-${at}`, resourceVersion: String(at + 1), generation: 1 };

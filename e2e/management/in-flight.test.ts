@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a repetition of a com
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  test('another command with the same idempotency key waits too and is refused with idempotency_key_reused', async () => {
+  test('a repeated command is refused with idempotency_in_progress and Retry-After after ten seconds', async () => {
     await using open = await openService(quiet);
     const { command } = await repeatInFlight(open);
     const { sql } = open.database.database;

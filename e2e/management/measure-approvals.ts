@@ -130,7 +130,10 @@ async function openRace(world: BusyWorld) {
     return found;
   }
 
-  /** Every accepted command on the model used an approval of another person, of its content, which was valid when it was stored. */
+  /**
+   * Every accepted command on the model used an approval by another person of exactly its content, which was valid when
+   * the command was stored.
+   */
   async function judge(): Promise<readonly string[]> {
     const { sql } = api.database.database;
     await until('the request is answered', async () => {

@@ -19,7 +19,7 @@ test.each([...new Map(asked.map((one) => [`${one.operation} ${one.type ?? ''}`, 
   },
 );
 
-test('a command that takes effect in a freeze window needs an administrator', () => {
+test('a command that overrides a freeze window requires an administrator', () => {
   const path = '/api/v1/models/01890a5d-ac96-774b-bcce-b302099a8057/guardrail-binding';
   expect(neededRole({ method: 'PUT', path })).toMatchObject({ role: 'applier' });
   expect(neededRole({ method: 'PUT', path, headers: { 'x-portcullis-override-freeze': 'true' } })).toEqual({

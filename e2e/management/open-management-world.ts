@@ -5,7 +5,7 @@ import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';
 import { besidePlatform, type RunningManagement, startManagementReplicas } from './start-management.ts';
 
-/** The management API as processes beside a real operator, with one simulated gateway replica. */
+/** The management API as processes with a real operator and one simulated gateway replica. */
 export type ManagementWorld = AsyncDisposable &
   ReturnType<typeof actions> & {
     readonly client: KubeClient;

@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     expect(await idsOf({ operationId: applied.operationId })).toEqual([applied.operationId]);
   });
 
-  test('a walk from page to page returns each operation once, the newest first, even while commands are sent', async () => {
+  test('paging through the operations returns each one once, newest first, even while commands are sent', async () => {
     const all = await idsOf({ limit: 100 });
     expect(all).toEqual(all.toSorted().reverse());
     expect(all.length).toBeGreaterThan(3);
@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     expect((await list({ operationId })).json.items[0].message).toBe(message);
   });
 
-  test('a name with quotes and backslashes is found as it is, and finds nothing else', async () => {
+  test('a name with quotes and backslashes is found unchanged, and matches nothing else', async () => {
     const subject = 'a","subject":"root-admin\\';
     const token = await world.api.mint({ subject });
     await grant(subject, { role: 'author', policyId });

@@ -356,7 +356,7 @@ onResourceServers('the lifecycle of a policy', (openWorld) => {
     expect(await world.savePolicy(id)).toBe(4);
   });
 
-  test('a new policy is a resource with its display name, and with the end of its id where that name is not free', async () => {
+  test('a new policy is a resource named after its display name, with the end of its id if that name is taken', async () => {
     const nameOf = async (displayName: string) => {
       const { id } = await world.createPolicy(displayName);
       return { id, name: await policyNameOf(world.client, id) };

@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a purge whose process
     { when: 'before the text is removed', fault: { kind: 'silence' }, isMade: false },
     { when: 'after the text was removed', fault: { kind: 'lost', ending: 'silence' }, isMade: true },
   ] satisfies readonly { readonly when: string; readonly fault: Fault; readonly isMade: boolean }[])(
-    'a purge whose process is killed $when has one entry, which says what happened',
+    'a purge whose process is killed $when has one audit entry with the actual outcome',
     async ({ fault, isMade }) => {
       const { id } = await world.createPolicy(`purge-made-${isMade}`, definitionOf('x'));
       await world.savePolicy(id, { description: 'second' });

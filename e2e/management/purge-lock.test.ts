@@ -41,7 +41,7 @@ async function openPolicy(wrapClient: (client: KubeClient) => KubeClient) {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the lock of rights'), () => {
-  test('a right changes while a purge reads long lists of resources', async () => {
+  test('a right can be changed while a purge reads long lists of resources', async () => {
     const opened = Promise.withResolvers<void>();
     let isReading = false;
     const wrapClient = (client: KubeClient): KubeClient => ({

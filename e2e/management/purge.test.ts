@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
       return true;
     });
 
-  test('a version is not purged while it is the newest, is applied or is named, and each use is listed', async () => {
+  test('a version cannot be purged while it is the newest, is applied or is named, and each use is listed', async () => {
     const { id } = await world.createPolicy('kept', definitionOf('kept-text'));
     const model = await world.createModel('guarded-by-kept');
     await world.applied(model, id, 1);
@@ -120,7 +120,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     ]);
   });
 
-  test('a purged version is neither read, compared, dry run nor applied, and nothing is written', async () => {
+  test('a purged version cannot be read, compared, dry run or applied, and nothing is written', async () => {
     const { id } = await world.createPolicy('forgotten', definitionOf('forgotten-text'));
     await world.savePolicy(id, { definition: definitionOf('other') });
     const model = await world.createModel('wants-forgotten');
@@ -144,7 +144,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     await world.applied(model, id, 2);
   });
 
-  test('a purged version is not the one that a roll-back returns to: the one before it is', async () => {
+  test('a rollback skips a purged version and returns to the previous one', async () => {
     const { id } = await world.createPolicy('returned', definitionOf('returned-1'));
     await world.savePolicy(id, { definition: definitionOf('returned-2') });
     await world.savePolicy(id, { definition: definitionOf('returned-3') });
@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     }
   });
 
-  test('an application of a purged version that comes by another way than the API fails, and the guardrail stays', async () => {
+  test('an application of a purged version that bypasses the API fails, and the guardrail stays', async () => {
     const { id } = await world.createPolicy('around', definitionOf('around-text'));
     await world.savePolicy(id, { definition: definitionOf('around-2') });
     const model = await world.createModel('guarded-around');
@@ -214,7 +214,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('removal of the text o
     });
   });
 
-  test('a purge by another way than the API is in the audit log once, and one by the API is not observed', async () => {
+  test('a purge that bypasses the API is in the audit log once, and one by the API gets no observed entry', async () => {
     const { id } = await world.createPolicy('patched-away', definitionOf('patched-away'));
     await world.savePolicy(id, { definition: definitionOf('patched-2') });
     await world.savePolicy(id, { definition: definitionOf('patched-3') });

@@ -97,7 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies un
     return Object.fromEntries([...Map.groupBy(outcomes, (one) => one)].map(([one, all]) => [one, all.length]));
   }
 
-  test('of creations and saves on two replicas as many are accepted as fit, and no more', async () => {
+  test('concurrent creations and saves on two replicas are accepted up to the quota, and no more', async () => {
     const create = (at: number) =>
       world.api.command(
         'POST',
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies un
     expect(stored.items).toHaveLength(5);
   });
 
-  test('of large saves at the same time as many bytes are accepted as fit', async () => {
+  test('concurrent large saves are accepted up to the quota of bytes', async () => {
     for (const replica of [0, 1]) {
       await world.api.replicas[replica]?.end();
       await world.api.startReplica(replica, { PORTCULLIS_MAX_POLICIES: '99', PORTCULLIS_MAX_REVISIONS: '99' });

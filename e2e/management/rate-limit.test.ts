@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
     expect((await world.api.call(list, { token: other })).status).toBe(200);
   });
 
-  test('sends one command for ten requests, and a refused command leaves its key free and changes nothing', async () => {
+  test('a subject sends one command for ten requests, and a refused command leaves its key free and changes nothing', async () => {
     const token = await world.api.mint({ subject: 'writer' });
     const send = (key: string) =>
       world.api.command('POST', list, { name: 'limited', definition: definitionOf('limited') }, { key, token });

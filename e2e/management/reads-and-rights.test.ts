@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(JSON.stringify(await world.objects())).toBe(objects);
     });
 
-    test('an overview whose reader loses the right while it waits for a change is refused', async () => {
+    test('an overview whose reader loses the right while the request waits for a change is refused', async () => {
       const holder = { issuer, subject: 'waiting-reader' };
       await change('grant', { role: 'viewer', holder });
       const token = await world.api.mint({ subject: 'waiting-reader' });

@@ -45,7 +45,7 @@ onResourceServers('commands that were in flight when their process was killed', 
     expect(await keyIsHeld(key)).toBe(true);
   });
 
-  test('a stored command that cannot be read stops the recovery of no other command', async () => {
+  test('a stored command that cannot be read does not stop the recovery of other commands', async () => {
     const { sql } = world.api.database.database;
     const unreadable = [createOf('unreadable-write'), createOf('unreadable-origin')];
     for (const row of unreadable) await leave({ ...row, leaseSeconds: 60 });

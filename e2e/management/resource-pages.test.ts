@@ -3,7 +3,7 @@ import { missingPostgres } from '#sql/testing/test-server';
 import { openManagementWorld } from './open-management-world.ts';
 
 test.skipIf(missingPostgres !== undefined)(
-  'a page of policies as resources has at most 10, whichever limit is asked for, and the next page has the others',
+  'a page of policies as resources has at most 10, whatever limit is requested, and the next page has the others',
   async () => {
     await using world = await openManagementWorld();
     const page = async (query = '') => {

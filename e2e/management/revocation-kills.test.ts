@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     });
   }
 
-  /** What commands change: each write raises the generation of its object. */
+  /** The objects that commands change: each write raises the generation of its object. */
   async function written(): Promise<readonly string[]> {
     const lists = await Promise.all(
       [kinds.guardrailPolicy, kinds.modelBinding].map((kind) => listAll(world.client, kind)),

@@ -212,7 +212,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     }
   });
 
-  test('the overview of a person with a right to one model has that model only, and its mark is that of this part', async () => {
+  test('the overview of a person with a right to one model has only that model, and its ETag belongs to this part', async () => {
     const model = await world.createModel('overview-own');
     const right = { role: 'viewer', holder: { issuer, subject: 'reader-of-one' }, modelId: model };
     const token = await world.api.mint({ subject: 'reader-of-one' });
@@ -250,7 +250,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     await world.client.create(kinds.modelBinding, { ...object, metadata: { name: copy, labels } });
   }
 
-  /** Changes what the overview has of a model. */
+  /** Changes the state that the overview shows of a model. */
   async function patchModel(name: string): Promise<void> {
     await world.client.patch(kinds.modelBinding, name, [
       { op: 'replace', path: '/spec/model/state', value: 'Disabled' },
@@ -304,7 +304,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect((await world.api.call(`/api/v1/policy-histories/${uuid()}`)).json.error.code).toBe('policy_not_found');
   });
 
-  test('recovery does not carry out a command whose author has lost the right', async () => {
+  test('recovery does not execute a command whose author has lost the right', async () => {
     const { id } = await world.createPolicy('left-behind');
     const right = { role: 'author', holder: { issuer, subject: 'leaver' } };
     await change('grant', right);

@@ -107,7 +107,7 @@ export async function openMatrixCalls(world: ManagementWorld): Promise<MatrixCal
       policyId: policy.own,
       modelId: model.own,
       [`${type}Id`]: idOf(one),
-      // The first version is removed; the ones after it are read.
+      // The first version is removed; the later ones are read.
       revision: operation === 'purgeRevision' ? '1' : '3',
       operationId,
       approvalId: request,

@@ -82,7 +82,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('roles, routes and tar
     return { name, held, token, operationId: sent.json.operationId };
   }
 
-  /** Calls with what the model expects, those without the right first and at once: they must change nothing. */
+  /**
+   * Calls with the results that the model expects, those without the right first and at once: they must change nothing.
+   */
   async function expectAnswers(callers: readonly Caller[], one: MatrixCase): Promise<number> {
     const expected = callers.map((caller) => ({
       caller,
@@ -115,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('roles, routes and tar
     expect(matrixCases.length).toBeGreaterThan(served.length);
   });
 
-  test('every role is answered on every route and target as a plain model of the roles says, and after its revocation like a caller without a role', async () => {
+  test('every role gets the answer of a simple model of the roles on every route and target, and after its revocation that of a caller without a role', async () => {
     const callers: Caller[] = [
       { name: 'no-token', held: undefined, token: null, operationId: uuid() },
       { name: 'emergency', held: { role: 'emergency' }, token: emergency, operationId: uuid() },

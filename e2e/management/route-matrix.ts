@@ -23,7 +23,7 @@ type Target = 'none' | 'own' | 'other' | 'unknown' | 'known';
 type Answers = Partial<Record<Target, string>>;
 
 type Row = {
-  /** What the target is. */
+  /** The kind of the target. */
   readonly type?: TargetType | 'operation' | 'agent';
   readonly needs: readonly Need[];
   /** Status and code of the answer to a caller with the right, for each target. */
@@ -93,7 +93,7 @@ const listedApprovalRows = (['policy', 'model'] as const).map(
   }),
 );
 
-/** Every route of the service, who may call it on which target, and what a call with the right is answered. */
+/** Every route of the service, who may call it on which target, and the answer to a call with the right. */
 export const plans: Readonly<Record<ServedOperation, Plan>> = {
   listPolicies: { route: `GET ${base}/guardrail-policies`, rows: plain(viewers) },
   createPolicy: { route: `POST ${base}/guardrail-policies`, rows: plain(['author'], '202') },
@@ -227,7 +227,7 @@ export function answerTo(
   one: MatrixCase,
 ): { readonly isAllowed: boolean; readonly answer: string } {
   const isAllowed = mayCall(held, one);
-  // The emergency credential has no commands of its own to read about.
+  // The emergency credential has no separate commands to read about.
   const refused = held?.role === 'emergency' ? denied : one.refused;
   return { isAllowed, answer: isAllowed ? one.allowed : refused };
 }

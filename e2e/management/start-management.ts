@@ -147,7 +147,7 @@ async function settingsOf(
     PORTCULLIS_DATABASE_URL: database.url,
     PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
     PORTCULLIS_ISSUERS_FILE: issuersFile,
-    // One subject sends what a test sends.
+    // One subject sends all requests of a test.
     PORTCULLIS_REQUESTS_PER_MINUTE: '1000000',
     PORTCULLIS_ADMINISTRATORS: `${issuer}|${administrator}`,
     PORTCULLIS_ENVIRONMENT_DIR: options.environmentDirectory,

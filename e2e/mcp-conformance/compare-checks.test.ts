@@ -9,7 +9,7 @@ const ping = { scenario: 'ping', id: 'ping', status: 'SUCCESS', message: '' };
 const logs = { scenario: 'logs', id: 'level', status: 'FAILURE', message: 'Failed: Method not found' };
 const kindsOf = (...checks: readonly (typeof ping)[]) => compareChecks(checks, expected).map(({ kind }) => kind);
 
-test('a check that ends as expected counts as passed, or as expected if it must fail', () => {
+test('a conformance check that ends as expected counts as passed, or as expected if it must fail', () => {
   expect(kindsOf(ping, logs)).toEqual(['passed', 'expected']);
   expect(kindsOf(ping, { ...logs, status: 'WARNING' })).toEqual(['passed', 'expected']);
   expect(kindsOf({ ...ping, status: 'INFO', id: 'sent' }, ping, logs)).toEqual(['passed', 'expected']);
@@ -24,11 +24,11 @@ test.each([
   ['a check that is reported twice', [ping, ping, logs]],
   ['a check that nothing is expected of', [ping, logs, { ...ping, id: 'other' }]],
   ['a suite that reports nothing', []],
-])('%s counts as failed', (_, checks) => {
+])('a conformance check with %s counts as failed', (_, checks) => {
   expect(kindsOf(...checks)).toContain('failed');
 });
 
-test('a suite that cannot be installed counts as skipped, as an expected failure does', () => {
+test('a conformance suite that cannot be installed counts as skipped, as an expected failure does', () => {
   const verdicts = [
     { name: 'ping', kind: 'passed', words: '' },
     { name: 'logs', kind: 'expected', words: 'none' },

@@ -14,7 +14,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the OpenAPI document 
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
-  test('the served document keeps everything of the released one', async () => {
+  test('the served OpenAPI document keeps every operation and member of the released one', async () => {
     const answer = await fetch(`${service.url}/openapi.json`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(released.broken(await answer.json())).toEqual([]);
@@ -22,11 +22,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the OpenAPI document 
 });
 
 describe('the released OpenAPI document of the memory service', () => {
-  test('the file has the pinned digest', () => {
+  test('the OpenAPI file has the pinned digest', () => {
     expect(released.digest).toBe(pinned);
   });
 
-  test('a document without an operation, a member or a status, or with a stricter request, is refused', () => {
+  test('an OpenAPI document without an operation, a member or a status, or with a stricter request, is refused', () => {
     expect(released.brokenBy(({ paths }) => void delete paths['/v1/memories/search'])).toEqual([
       'POST /v1/memories/search: is gone',
     ]);
@@ -43,7 +43,7 @@ describe('the released OpenAPI document of the memory service', () => {
     ).toEqual(['schema AddMemoriesRequest.agent_id: is required now']);
   });
 
-  test('a document with one more optional member of a request and of an answer is accepted', () => {
+  test('an OpenAPI document with one more optional member of a request and of an answer is accepted', () => {
     const found = released.brokenBy(({ components: { schemas } }) => {
       for (const name of ['AddMemoriesRequest', 'Memory']) {
         (schemas[name] as (typeof schemas)[string]).properties['mood'] = { type: 'string' };

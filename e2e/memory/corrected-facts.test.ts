@@ -26,7 +26,7 @@ describe.each(['en', 'ru'] as const)('corrections in %s, in other words than tho
 });
 
 test.each(['usual', 'other'] as const)(
-  'of the corrected facts of 2,000 dialogues with %s small talk at most 1 in 100 is remembered as told first',
+  'of the corrected facts of 2,000 dialogues with %s small talk at most 1 in 100 keeps its first value',
   (talk) => {
     let known = 0;
     let kept = 0;
@@ -48,7 +48,7 @@ test.each(['usual', 'other'] as const)(
 );
 
 test.each(['usual', 'other'] as const)(
-  'facts of the dialogues of the figure with %s small talk that are sent again or recalled are no new facts',
+  'facts of the dialogues with %s small talk that are sent again or recalled are no new facts',
   (talk) => {
     const dialogues = [20, 31].flatMap((seed) =>
       generateDialogues(seed, { facts: 300, contradictions: 200, smallTalk: 50 }, talk),

@@ -1,6 +1,7 @@
 /**
  * Facts and their corrections as people put them, for dialogues that were written apart from the reader and from
- * `e2e/memory/generate-dialogues.ts`. `#` stands for the value that is stated first, `@` for the one that replaces it.
+ * `e2e/memory/generate-dialogues.ts`. `#` is a placeholder for the value that is stated first, `@` for the value that
+ * replaces it.
  */
 export type Correction = {
   readonly pool: keyof typeof englishValues;

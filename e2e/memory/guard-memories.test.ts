@@ -145,7 +145,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the guardrail of stor
     expect(await memory.all(user)).toEqual([]);
   });
 
-  test('a blank message beside a statement does not fail the add', async () => {
+  test('a blank message next to a statement does not fail the add', async () => {
     const user = { user: 'blank' };
     const messages = [' ', 'I like chess.'].map((content) => ({ role: 'user', content }));
     expect(await memory.add(user, { agent_id: 'tutor', messages })).toMatchObject({ status: 'SUCCEEDED' });

@@ -81,13 +81,13 @@ describe.skipIf(missingPostgres !== undefined)(
       const text = `My key was ${words.deniedOutput}.`;
       answers({ ...fact, text, quote: text });
       expect(await memory.say(ann, text)).toMatchObject({ status: 'FAILED', error: denial, memory_ids: [] });
-      // The second call is the one without known memories, which an answer can repeat.
+      // The second call has no known memories in its prompt, because an answer can repeat them.
       expect(world.upstream.seen).toHaveLength(2);
       expect(await memory.all(ann)).toEqual(before);
       expect(await stored()).not.toContain(words.deniedOutput);
     });
 
-    /** Stores memories as they are, without the model. */
+    /** Stores memories unchanged, without the model. */
     const knows = async (user: { readonly user: string }, ...texts: readonly string[]) => {
       const messages = texts.map((content) => ({ role: 'user', content }));
       const event = await memory.add(user, { messages, agent_id: 'tutor', infer: false });
@@ -98,7 +98,7 @@ describe.skipIf(missingPostgres !== undefined)(
         ({ text }) => JSON.parse(JSON.parse(text).messages[1].content) as { readonly known: readonly object[] },
       );
 
-    test('a known memory that the policy denies does not end an add: the model is asked without known memories', async () => {
+    test('a known memory that the policy denies does not fail an add: the model is called without known memories', async () => {
       const bob = { user: 'bob' };
       await knows(bob, `My cat wears a ${words.deniedInput}.`, 'My cat is black.');
       answers(fact);
@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(world.upstream.seen).toHaveLength(1);
     });
 
-    test('known memories of the greatest length do not end an add', async () => {
+    test('known memories of the maximum length do not fail an add', async () => {
       const eve = { user: 'eve' };
       const long = Array.from({ length: 5 }, (_, at) => `cat ${at} `.padEnd(8_000, 'x'));
       await knows(eve, ...long, 'My cat is black.');
@@ -121,7 +121,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(prompts()[0]?.known.length).toBeGreaterThan(0);
     });
 
-    test('messages that a check takes alone but not with the known memories are read without them', async () => {
+    test('messages that fit into one check alone but not together with the known memories are read without them', async () => {
       const eve = { user: 'eve' };
       const message = `${said} ${'word '.repeat(4_800)}`;
       answers(fact);
@@ -129,7 +129,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(prompts()).toEqual([expect.objectContaining({ known: [] })]);
     });
 
-    test('messages that no check takes end their add FAILED', async () => {
+    test('an add whose messages do not fit into a check ends FAILED', async () => {
       const error = 'the model gateway or the model does not accept the text';
       answers(fact);
       expect(await memory.say({ user: 'dan' }, `${said} ${'word '.repeat(6_500)}`)).toMatchObject({

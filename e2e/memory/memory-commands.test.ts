@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(stdout).toContain('I live in Rome');
   });
 
-  test('portcullis memory add gives memories an end, categories and metadata, and refuses other forms of them', async () => {
+  test('portcullis memory add gives memories an expiry, categories and metadata, and refuses malformed values', async () => {
     const labels = ['--category', 'travel', '--category', 'car', '--metadata', '{"level":3}'];
     const rest = ['--no-infer', '--agent', 'tutor', '--expires'];
     expect(
@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     }
   });
 
-  test('portcullis memory event shows the decisions of an add, and one of another person is unknown', async () => {
+  test('portcullis memory event shows the decisions of an add, and an event of another person is unknown', async () => {
     const { stdout } = await as('lea', 'memory', 'add', 'My cat is called Tom.', '--agent', 'tutor', '-o', 'json');
     const { event_id: id = '', memory_ids = [] } = JSON.parse(stdout) as {
       readonly event_id?: string;
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(await list('eve')).toEqual([]);
   });
 
-  test('portcullis memory with -o name writes the ids that the other commands take', async () => {
+  test('portcullis memory with -o name writes the ids that the other commands accept', async () => {
     const run = (...words: readonly string[]) => as('gil', 'memory', ...words, '-o', 'name');
     const added = await run('add', 'I live in Oslo.', '--agent', 'tutor');
     const id = await idOf('gil', 'Oslo');
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     await add('gus', 'I live in Kyiv.');
     expect(await as('gus', 'memory', 'delete', '--agent', 'tutor')).toMatchObject({ code: 13, stdout: '' });
     expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toMatch(
-      /^1 memories deleted for good, 0 adds cancelled \(\S{36}\)\.\n$/,
+      /^1 memories permanently deleted, 0 adds cancelled \(\S{36}\)\.\n$/,
     );
     await add('gus', 'I am a teacher.');
     expect(await as('gus', 'memory', 'session', 'set', 'call-1', '{"step":2}')).toMatchObject({ code: 0 });

@@ -40,7 +40,7 @@ const sessionIds = ['s1', 's2', 's3'];
 const names = ['a', 'b', 'c', 'd', 'e'];
 const modes = ['hybrid', 'semantic', 'bm25'] as const;
 const mostFound = 100;
-/** Steps between two looks for packed memories. */
+/** Steps between two checks for packed memories. */
 const stepsOfLook = 10;
 const kinds = ['work', 'home', 'trip'];
 /** The weight of each step, relative to the sum of all weights. */

@@ -8,7 +8,7 @@ const fileSchema = z.strictObject({
   /** A fact, and a later message that ends it. */
   corrections: z.array(z.tuple([text, text])),
   smallTalk: z.array(text),
-  /** A fact, and what the person says later that leaves it as it is, though it mentions it. */
+  /** A fact, and a later statement of the person that does not change it, though it mentions it. */
   stillSo: z.array(z.tuple([text, text])).default([]),
 });
 

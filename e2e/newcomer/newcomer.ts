@@ -139,7 +139,7 @@ export async function followReadme(load: number, say: (line: string) => void): P
     faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
   }
   if (upstream.seen.length !== 1) faults.push('the model was called for a text that the policy denies');
-  // A first start keeps what the compilation of the sources took until the next one.
+  // A first start keeps the memory of the compilation of the sources until the next one.
   await platform.end('SIGINT');
   platform = await startPlatform(folder, env);
   const memory = await memoryAtRest(folder, say);

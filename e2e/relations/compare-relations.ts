@@ -2,7 +2,7 @@ import type { Relations, Tuple } from '#relations/ports';
 import { randomFrom } from '../support/random-from.ts';
 import { ExpectedRelations, type Fact } from './expected-relations.ts';
 
-/** A relation store behind two replicas: a change is sent to one, the next check to the other. */
+/** A relation store with two replicas: a change is sent to one, the next check to the other. */
 export type Store = { readonly name: string; readonly replicas: readonly [Relations, Relations] };
 
 type Comparison = {

@@ -79,17 +79,17 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     return { asked: asked.toSorted(), answered: answered.toSorted() };
   };
 
-  test('a read of the catalogue asks OpenFGA the same about a hidden agent and about a missing one', async () => {
+  test('a read of the catalogue sends the same questions to OpenFGA for a hidden agent and for a missing one', async () => {
     const about = (id: string) => questionsAbout(id, () => world.ask('bob', `/api/v1/agents/${id}`));
     const expected = await about(missing);
     expect(expected.asked.length).toBeGreaterThan(0);
     expect(await about(hidden.agentId)).toEqual(expected);
-    // From the side of the caller: no question has the id, so that the server does not know which one is asked about.
+    // From the side of the caller: no question has the id, so the server cannot tell which one is meant.
     expect(expected.asked.join('\n')).not.toContain('ID');
   });
 
   test.each(['/mcp', '/message:send'])(
-    'a call of %s asks OpenFGA the same about a hidden agent and about a missing one, for tuples of the caller and its groups only',
+    'a call of %s sends the same questions to OpenFGA for a hidden agent and for a missing one, for tuples of the caller and its groups only',
     async (path) => {
       const token = await plane.personToken('bob', { tenants: ['acme'] });
       const about = (id: string) => questionsAbout(id, () => plane.call(`/agents/${id}${path}`, { token, body: '{}' }));
@@ -97,7 +97,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
       expect(await about(routedAgent)).toEqual(expected);
       const withId = expected.asked.filter((one) => one.includes('ID'));
       expect(withId.length).toBeGreaterThan(0);
-      // A check would lead the server from the agent to the groups that have a right on it.
+      // A check would make the server walk from the agent to the groups that have a right on it.
       for (const one of withId)
         expect(one).toMatch(/^POST \/stores\/\w+\/read .*"user":"(user:|group:authenticated_all#member)/);
       expect(withId.filter((one) => !one.includes('"relation":'))).toEqual([]);
@@ -120,7 +120,7 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     expect(lookedUp).toHaveLength(2);
   });
 
-  test('a check walks through 1,000 groups, and the server answers for a caller with more', async () => {
+  test('a check follows 1,000 groups of a caller, and the server answers for a caller with more', async () => {
     const person = 'user:emil';
     const join = (from: number, to: number) =>
       relations.grant(

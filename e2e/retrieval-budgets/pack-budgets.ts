@@ -19,7 +19,7 @@ type Packed = {
 };
 
 type BudgetCounts = {
-  /** Contexts with more tokens than their budget, or with another count than that of their text. */
+  /** Contexts with more tokens than their budget, or whose token count differs from that of their text. */
   exceeded: number;
   /** Contexts without a chunk or document that would still fit. */
   unfilled: number;

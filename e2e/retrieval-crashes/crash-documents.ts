@@ -28,7 +28,7 @@ export function crashDocument({ docId, n }: CrashSubmit): CrashDocument {
   return { op: 'upsert', text, isFetched, contentHash: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** The canonical document behind an address of `addressOf`. */
+/** The canonical document at an address of `addressOf`. */
 export function fetchedBytes(text: string): Buffer {
   return Buffer.from(JSON.stringify({ content: { sections: [{ text }] } }));
 }

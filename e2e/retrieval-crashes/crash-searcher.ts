@@ -1,4 +1,4 @@
-// A process of the crash tests that queries the search index without a pause, as a busy replica of the API. It is also what
+// A process of the crash tests that queries the search index without a pause, as a busy replica of the API. It also
 // writes committed changes into OpenSearch.
 import { setTimeout as pause } from 'node:timers/promises';
 import { endWithParent } from '../support/crash-plan.ts';

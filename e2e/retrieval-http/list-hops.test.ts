@@ -17,7 +17,7 @@ const medians = {
 };
 const rungs = Object.entries(medians).flatMap(([what, p50]) => [rungOf(what, 1, p50), rungOf(what, 16, 10 * p50)]);
 
-test('the hops of a hybrid query are what each kind of request costs more than the one before it, and add up to the query', () => {
+test('the time of a hop of a hybrid query is what each kind of request costs more than the previous one, and the hops add up to the query', () => {
   expect(listHops(rungs, 1)).toEqual([
     { hop: 'HTTP and one select', ms: 0.5 },
     { hop: 'caller and rights', ms: 0.75 },
@@ -28,7 +28,7 @@ test('the hops of a hybrid query are what each kind of request costs more than t
   expect(listHops(rungs, 16).reduce((sum, { ms }) => sum + ms, 0)).toBe(60);
 });
 
-test('hops without one of the kinds are refused, because another hop would contain its time', () => {
+test('a measurement without one kind of request is refused, because another hop would contain its time', () => {
   const without = rungs.filter(({ what }) => what !== 'query by terms');
   expect(() => listHops(without, 1)).toThrow('query by terms was not measured with 1 callers');
 });

@@ -55,7 +55,7 @@ export function randomVector(random: Random, dimensions: number): Float32Array {
 
 type Chunk = { readonly no: number; readonly group: number; readonly entry: IndexEntry };
 
-/** Chunk `no`: real sentences beside a random vector, the same for the same numbers. */
+/** Chunk `no`: real sentences with a random vector, the same for the same numbers. */
 export function makeChunk(no: number, dimensions: number, sentences: readonly (readonly string[])[]): Chunk {
   const random = randomOf(no * 2 + 1);
   const terms = Array.from(

@@ -261,7 +261,7 @@ describe('https addresses', () => {
 });
 
 describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('s3 addresses'), () => {
-  test('s3 addresses are read below the approved folders of the tenant only, and never from staging', async () => {
+  test('s3 addresses are read only below the approved folders of the tenant, and never from staging', async () => {
     using folder = temporaryFolder();
     await using minio = await startMinio(folder.path);
     const [docs, staged] = [await minio.createBucket(), await minio.createBucket()];

@@ -103,7 +103,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     ['before its second batch arrives', 'before', 50],
     ['after its second batch is accepted and before it hears of it', 'after', 100],
   ] as const)(
-    'a submit that is killed %s is repeated as it is, and each document is there once',
+    'a submit that is killed %s can be repeated unchanged, and each document exists once',
     async (_, when, unchanged) => {
       const name = `resumed-${when}`;
       using folder = temporaryFolder();
@@ -188,7 +188,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     expect(await run('jobs', 'replay', ...jobs, '-o', 'name')).toMatchObject({ code: 1, stdout: '' });
   });
 
-  test('a file that is submitted again with its earlier readers is closed to the later ones', async () => {
+  test('a file that is submitted again with its earlier readers can no longer be read by the later ones', async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, 'plan.md');
     writeFileSync(path, 'The otter moves out in May.');
@@ -225,7 +225,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     expect(await run('collection', 'delete', 'plans', '--yes')).toMatchObject({ code: 0 });
   });
 
-  test('collections, documents and jobs are written with -o name as other commands take them', async () => {
+  test('collections, documents and jobs are written with -o name in the form that other commands accept', async () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, 'a.md'), 'An otter.');
     const named = async (...words: readonly string[]) => (await run(...words, '-o', 'name')).stdout;

@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test('texts of a document are masked at any position, also in a text of many checks', async () => {
+test('texts of a document are masked at any position, even in a text of many checks', async () => {
   await using guard = await open();
   const long = 'pay 4111 1111 or not, '.repeat(5_000);
   const texts = ['a title', '', 'card 4111 1111', 'plain words '.repeat(4_000), long];

@@ -11,8 +11,8 @@ import { runTextCheck } from '../../runtime/judgement/run-text-check.ts';
 import { bundleOf, masking, regex, stopList } from '../../runtime/testing/build-bundle.ts';
 
 /**
- * Documents that are judged in overlapping pieces by the rules of the runtime, against the same rules on the whole text.
- * The words are few and the texts dense with matches, so that most pieces end beside or inside of one.
+ * Documents that are judged in overlapping pieces by the rules of the runtime, against the same rules on the whole
+ * text. The words are few and the texts dense with matches, so that most pieces end next to or inside a match.
  */
 const pieceBytes = 8_192;
 const wholeBytes = 131_072;
@@ -113,7 +113,7 @@ const rule = fc
 test.each(
   loadedPolicies.map((loaded, index) => [JSON.stringify(policies[index]?.map(({ id }) => id)), index, loaded] as const),
 )(
-  'the masks of the pieces of a text are those of the whole text, with the rules %s of policy %i',
+  'the masks of the pieces of a text equal those of the complete text, with the rules %s of policy %i',
   async (_, __, { whole, pieces }) => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(longText, sparse), async (text) => {
@@ -124,7 +124,7 @@ test.each(
   },
 );
 
-test('the masks of the pieces of a text are those of the whole text, with random patterns', async () => {
+test('the masks of the pieces of a text equal those of the complete text, with random patterns', async () => {
   let judged = 0;
   let refused = 0;
   await fc.assert(

@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title}
     expect((json['items'] as readonly { doc_id: string }[]).map((item) => item.doc_id)).toEqual(['fine']);
   });
 
-  test('a submit while S3 is stopped is refused, and documents of before wait and are indexed when it has returned', async () => {
+  test('a submit while S3 is stopped is refused, and earlier documents wait and are indexed when S3 has recovered', async () => {
     const texts = Array.from({ length: 20 }, (_, at) => at);
     const referred = await Promise.all(
       texts.map((at) => refer(`late-${at}`, Buffer.from(`{"content":{"sections":[{"text":"Heron number ${at}."}]}}`))),

@@ -38,7 +38,7 @@ export async function compareLargeCollection(
   if (created.status !== 201) throw new Error(`the large collection was not created: ${created.status}`);
   const hidden = { groups: ['large-group'], principals: [] };
   const ids = Array.from({ length: shared }, (_, at) => `large-${at}`);
-  // Longer texts rank behind shorter ones with the same words.
+  // Longer texts rank after shorter ones with the same words.
   const texts = ids.map((docId) => [`common words of ${docId}, which rank behind those of every other chunk`]);
   const filled = Array.from({ length: fillers.documents }, (_, at) =>
     Array.from({ length: fillers.chunks }, (_chunk, no) => `common words ${at} ${no}`),

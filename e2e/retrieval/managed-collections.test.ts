@@ -178,7 +178,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await waitUntil('stolen', 'Ready', 'False OwnerDiffers');
   });
 
-  test('a Collection with a parent is created below it, and a condition names a parent that is not possible', async () => {
+  test('a Collection with a parent is created below it, and a condition names an invalid parent', async () => {
     const { metadata: above } = await create('above');
     await ready('above');
     const parent = (collectionId: string) => ({ mode: 'Below', collectionId }) as const;

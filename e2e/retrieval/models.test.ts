@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test('texts are embedded through the gateway with the dimensions of the profile, also more texts than fit into one batch', async () => {
+test('texts are embedded through the gateway with the dimensions of the profile, even more texts than fit into one batch', async () => {
   const texts = Array.from({ length: 40 }, (_, index) => `документ ${index}`);
   const vectors = await models.embed(profile, 'passage', texts);
   expect(vectors).toHaveLength(40);

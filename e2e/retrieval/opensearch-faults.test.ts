@@ -117,7 +117,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect((await ask(`/_alias/${world.alias}`, 'GET')).status).toBe(200);
   });
 
-  test('a search after a change is refused while an OpenSearch index takes no writes, and finds the change afterwards', async () => {
+  test('a search after a change is refused while an OpenSearch index accepts no writes, and finds the change afterwards', async () => {
     await using world = await openOpenSearchWorld(server);
     const block = (value: true | null) =>
       ask(`/${world.alias}-index/_settings`, 'PUT', { 'index.blocks.read_only_allow_delete': value });

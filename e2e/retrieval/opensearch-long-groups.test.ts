@@ -9,7 +9,7 @@ import { openOpenSearchWorld } from './opensearch-world.ts';
 const mostTerms = 65_536;
 
 describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('documents of very many chunks'), () => {
-  test('a changed document of 65,537 chunks is brought into the index, and a chunk that it loses is removed', async () => {
+  test('a changed document of 65,537 chunks is indexed, and a removed chunk of it is removed from the index', async () => {
     await using server = await startOpenSearch();
     const source = new MemorySource({ pageSize: 5_000, groupsAtOnce: 3 });
     await using world = await openOpenSearchWorld({ url: server.url, source, waitMs: 3_600_000 });

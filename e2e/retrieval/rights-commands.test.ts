@@ -65,14 +65,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     expect(await run('ann', 'collection', 'update', 'below')).toMatchObject({ code: 2, stdout: '' });
     expect(await run('ann', 'collection', 'move', 'below', '--no-parent')).toMatchObject({
       code: 0,
-      stdout: 'No collection is above below.\n',
+      stdout: 'below has no parent collection.\n',
     });
     expect(await jsonOf('ann', 'collection', 'move', 'below', '--parent', 'rules')).toMatchObject({
       parent_id: parent,
     });
   });
 
-  test('a collection becomes public after a confirmation at a terminal, and without a question in a script', async () => {
+  test('a collection becomes public after a confirmation at a terminal, and without one in a script', async () => {
     await run('ann', 'collection', 'create', 'closed', '--profile', 'test-profile');
     const update = ['collection', 'update', 'closed', '--visibility', 'public'];
     const words = [...update, '--server', service.url, '--as', 'ann', '--tenant', 'acme'];
@@ -89,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     expect(again).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('documents share replaces who reads a document, and a person who may not write cannot share it', async () => {
+  test('documents share replaces the readers of a document, and a person without the right to write cannot share it', async () => {
     expect(await found('bob')).toEqual([]);
     const share = ['documents', 'share', 'travel', '--collection', 'rules'];
     expect(await run('bob', ...share, '--allow-person', 'bob')).toMatchObject({ code: 9, stdout: '' });

@@ -92,7 +92,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     [403, 'AccessDenied', 'denied'],
     [507, 'XMinioStorageFull', 'full'],
     [400, 'ExpiredToken', 'credentials'],
-  ])('the answer %i %s of S3 is %s', async (status, code, fault) => {
+  ])('the S3 answer %i %s is %s', async (status, code, fault) => {
     const bucket = await server.createBucket();
     await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
     const endpoint = new URL(proxy.url);

@@ -22,7 +22,7 @@ type ScaleSize = { readonly bindings: number; readonly policies: number };
 const mostOfFirst = most.statuses + 1;
 
 /**
- * Creates one binding and waits until the state of the provider is known, as it is on a platform that serves models; then
+ * Creates one binding and waits until the state of the provider is known, as on a platform that serves models; then
  * creates all others at once and waits until each is applied.
  */
 export async function measureCreation(

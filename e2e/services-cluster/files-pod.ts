@@ -8,7 +8,7 @@ import type { TestImage } from '../chart/tools/chart-values.ts';
 import { testPodSecurity } from '../support/test-pod-security.ts';
 import type { ServicesKubectl } from './client-pod.ts';
 
-/** What the pod serves. */
+/** The content that the pod serves. */
 export type ServedFiles = {
   readonly issuer: string;
   /** The key of agents at the service. */

@@ -100,7 +100,7 @@ const describeServices = (): void => {
     cluster.kubectl(['apply', '--filename=-'], JSON.stringify({ apiVersion: 'portcullis.dev/v1alpha1', ...object }));
 
   test(
-    'a collection of a resource takes a document, and a search finds it for its reader only',
+    'a document is added to a collection of a resource, and a search finds it for its reader only',
     async () => {
       await apply({
         kind: 'Collection',

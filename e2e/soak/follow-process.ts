@@ -12,8 +12,8 @@ export type MonitoredProcess = { readonly name: string; readonly pid: number; re
 const said = /^collected (.*)$/gm;
 
 /**
- * Triggers garbage collections of a process and reads its level. Calls in flight have timers and sockets of their own: the
- * least of three readings leaves most of them out.
+ * Triggers garbage collections of a process and reads its level. Calls in flight have separate timers and sockets: the
+ * minimum of three readings excludes most of them.
  */
 export async function lookAt({ name, pid, log }: MonitoredProcess, at: number): Promise<ProcessSample> {
   if (log === undefined) {

@@ -11,7 +11,7 @@ test('a soak test detects memory that a process leaks with each request', async 
     say: () => undefined,
   });
   expect(report.failed).toBe(0);
-  // Requests of clients reach the gateway and the provider behind it.
+  // Requests of clients reach the gateway and its provider.
   for (const process of ['gateway-1', 'echo']) {
     expect(report.faults).toContainEqual(expect.stringMatching(new RegExp(`^live of ${process} grew by \\d+`)));
   }

@@ -22,8 +22,8 @@ const denied = JSON.stringify({
 });
 
 /**
- * Compares the stream that a client received with the one that the provider sent: every byte of a frame is the same except
- * for its model, which is the alias that the client asked for.
+ * Compares the stream that a client received with the stream that the provider sent: every byte of a frame is the same
+ * except for its model, which is the alias that the client requested.
  */
 export function judgeStream(sent: MadeStream, alias: string, received: Received): StreamVerdict {
   if (received.status !== 200) return bad(`status ${received.status}`);
@@ -59,8 +59,8 @@ function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVe
 }
 
 /**
- * The first frame that was not sent, or is not in its place, -1 where there is none. Where further texts of a chat are judged,
- * frames of other members may pass those of a text that stands still; those of one member are in their order.
+ * The first frame that was not sent, or is not in its place, -1 where there is none. Where further texts of a chat are
+ * judged, frames of other members may overtake those of a paused text; those of one member are in their order.
  */
 function findDifferent({ api, isJudgedOnRequest, payloads: sent }: MadeStream, payloads: readonly string[]): number {
   if (api === 'responses' || !isJudgedOnRequest) return payloads.findIndex((data, index) => data !== sent[index]);

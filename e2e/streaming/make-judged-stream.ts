@@ -66,7 +66,7 @@ function lengthened(random: Random, { text, forbidden }: Tested, { kind }: Strea
 
 function testedIn(place: TestedPlace, random: Random, { text, forbidden }: Tested): Tested {
   if (place === 'arguments') return inArguments(random, { text, forbidden });
-  // Frames of a call leave as a whole.
+  // Frames of a call are sent together.
   return { text, forbidden: place === 'name' && forbidden !== undefined ? { ...forbidden, stop: 0 } : forbidden };
 }
 
@@ -93,8 +93,9 @@ function escapeUnits(character: string): string {
 }
 
 /**
- * The frames of a text, and content behind it, often so long that the text stands still and frames of the content pass its
- * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end inside of a word.
+ * The frames of a text, and content after it, often so long that the text pauses and frames of the content overtake its
+ * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end
+ * inside of a word.
  */
 function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
   const thoughtsOf = (part: string): readonly string[] =>

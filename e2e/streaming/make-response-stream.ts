@@ -81,8 +81,8 @@ function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Re
 }
 
 /**
- * Where one to three parts begin, never inside of a surrogate pair, because each is a separate text, and in a text of words
- * at the border of one: the end of a part ends a word, which then is a token of its own.
+ * Where one to three parts begin, never inside a surrogate pair, because each is a separate text, and in a text of
+ * words at the border of one: the end of a part ends a word, which then is a separate token.
  */
 function cutsOf(random: Random, text: string, { kind }: StreamKind): readonly number[] {
   const isBorder = (at: number): boolean =>

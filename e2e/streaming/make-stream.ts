@@ -8,8 +8,8 @@ type ForbiddenPlace = {
   readonly startBytes: number;
   /**
    * The offset in UTF-16 units from which nothing may leave. It is the start, except where a text of the Responses API
-   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does. The arguments of a call
-   * leave as a whole, so that theirs is 0.
+   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does. The arguments of a
+   * call are sent together, so their value is 0.
    */
   readonly stop: number;
 };

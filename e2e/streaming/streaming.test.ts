@@ -10,7 +10,7 @@ verifies(
     'gateway:output:mask-stream',
     'gateway:events:blocked-on-mask-match',
   ],
-  'no byte of a forbidden phrase leaves a gateway, however TCP, frames and characters are cut, and clean streams arrive whole',
+  'no byte of a forbidden phrase leaves a gateway, however TCP, frames and characters are split, and clean streams arrive completely',
   async () => {
     const report = await runStreaming({ streams: 600, seed: 1, say: () => undefined });
     expect(report.violations).toEqual([]);

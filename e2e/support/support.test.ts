@@ -10,7 +10,7 @@ import { contentFrame, scriptedDoneFrame, startScriptedUpstream, wantsStream } f
 const call = { key: 'key', model: 'any', content: 'Hello.' };
 
 describe('the scripted provider of the tests', () => {
-  test('the scripted provider of the tests answers whole and streamed, and records its requests', async () => {
+  test('the scripted provider of the tests answers completely and in streams, and records its requests', async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'a longer answer', frameLength: 4 });
     for (const stream of [false, true]) {
       const result = await chatCall({ ...call, url: upstream.url, stream });

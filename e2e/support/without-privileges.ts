@@ -1,4 +1,4 @@
-/** User id without rights of its own. */
+/** User id without any rights. */
 const nobody = 65_534;
 
 /** Until disposal, this process has the rights of a user who is not root: root reads every file. */

@@ -84,7 +84,7 @@ test.each([
   ['an empty key', (pair) => ({ ...pair, key: '' }), 'key_invalid'],
   ['the key of another certificate', (pair) => ({ ...pair, key: newPair().key }), 'mismatch'],
 ] as const satisfies [string, (pair: ReturnType<typeof newPair>) => ReturnType<typeof newPair>, string][])(
-  'a change to %s leaves the previous certificate in use and is reported once, and the next whole pair is served',
+  'a change to %s keeps the previous certificate in use and is reported once, and the next complete pair is served',
   async (_name, broken, code) => {
     const [first, second] = [newPair(), newPair()];
     using mount = mountPair(first);
@@ -143,7 +143,7 @@ test.each([
   });
 });
 
-test('the certificates of authorities after the first one are sent', async () => {
+test('a server sends the certificates of authorities after the first one', async () => {
   const pair = newPair();
   const intermediate = createAuthority().certificate;
   using mount = mountPair({ ...pair, certificate: `${pair.certificate}${intermediate}` });
@@ -157,7 +157,7 @@ test('the certificates of authorities after the first one are sent', async () =>
   expect(reported).toMatchObject({ code: 'certificate_invalid' });
 });
 
-test('TLS 1.2 and 1.3 are accepted, TLS 1.1 and plain HTTP are not', async () => {
+test('a server accepts TLS 1.2 and 1.3, and refuses TLS 1.1 and plain HTTP', async () => {
   using mount = mountPair(newPair());
   await using server = await serve(mount);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -180,7 +180,7 @@ test('TLS 1.2 and 1.3 are accepted, TLS 1.1 and plain HTTP are not', async () =>
   expect(server.url).toMatch(/^https:/);
 });
 
-test('a drain over TLS answers requests in flight and ends idle connections and open handshakes at once', async () => {
+test('a drain over TLS answers requests in flight and ends idle connections and open handshakes immediately', async () => {
   using mount = mountPair(newPair());
   const server = await serve(mount);
   const silent = connect(server.port, '127.0.0.1').on('error', () => undefined);

@@ -8,7 +8,7 @@ export type MountedPair = Disposable & {
   readonly keyFile: string;
   /** Replaces both files at once, as a kubelet does: the link to the folder of the newest content is replaced. */
   swap(pair: KeyPair): void;
-  /** The path of a file with this content, beside the mounted ones. */
+  /** The path of a file with this content, in the folder of the mounted ones. */
   file(name: string, content: string): string;
 };
 

@@ -74,7 +74,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe.each(readers)('the settings of %s', (_name, read) => {
-  test('with a certificate and a key the address for clients has TLS, without both it has none', () => {
+  test('a process with a certificate and a key serves TLS to clients, and a process without both does not', () => {
     const files = { PORTCULLIS_TLS_CERTIFICATE_FILE: file, PORTCULLIS_TLS_KEY_FILE: file };
     expect(read(environment).config.listen.tls).toBeUndefined();
     expect(read({ ...environment, ...files }).config.listen.tls).toEqual({ certificateFile: file, keyFile: file });
@@ -117,7 +117,7 @@ test('a gateway with the key of another certificate does not start, and serves n
   expect(child.output()).not.toContain('listening');
 });
 
-test('a gateway serves guarded answers over TLS and takes a new certificate without a restart', async () => {
+test('a gateway serves guarded answers over TLS and loads a new certificate without a restart', async () => {
   const [first, second] = [newPair(), newPair()];
   using mount = mountPair(first);
   await using platform = await startGuardedGateway({
@@ -138,7 +138,7 @@ test('a gateway serves guarded answers over TLS and takes a new certificate with
   expect(before.body).toContain('a healthy answer');
   mount.swap(second);
   await until('the new certificate is served', async () => (await chat()).serial === serialOf(second));
-  // Probes and metrics have an address of their own, without TLS.
+  // Probes and metrics have a separate address, without TLS.
   const admin = String(gateway.ready['admin']);
   expect(admin).toMatch(/^http:/);
   expect((await fetch(`${admin}/livez`)).status).toBe(200);

@@ -11,7 +11,7 @@ export const serialOf = ({ certificate }: KeyPair): string => new X509Certificat
 
 type TlsAnswer = { readonly status: number; readonly body: string; readonly serial: string };
 
-/** One request on a connection of its own, with the serial number of the certificate of the server. */
+/** One request on a separate connection, with the serial number of the certificate of the server. */
 export function askTls(
   url: string,
   options: {

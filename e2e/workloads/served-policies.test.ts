@@ -48,7 +48,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     });
   }
 
-  test('a served policy has a stable address that leads to a ready workload; the previous one drains by time', async () => {
+  test('a served policy has a stable address that points to a ready workload; the previous workload drains by time', async () => {
     const first = await start(1);
     await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     const one = await leadsTo(1);
@@ -92,7 +92,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('policies that are s
     expect(last.events).toContain('leading');
   });
 
-  test('a served policy is deleted with a confirmation only, and not until it is no longer served', async () => {
+  test('a served policy is deleted only with a confirmation, and not until it is no longer served', async () => {
     await using _operator = await start(1);
     await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await leadsTo(1);

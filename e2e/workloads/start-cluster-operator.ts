@@ -39,7 +39,7 @@ export async function layOut(
   return places;
 }
 
-/** An operator of cluster mode in this process, beside a real API server. */
+/** An operator of cluster mode in this process, with a real API server. */
 export async function startClusterOperator(
   server: ApiServer,
   namespace: WorkloadNamespace,

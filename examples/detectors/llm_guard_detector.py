@@ -8,7 +8,7 @@ from detector import serve
 from llm_guard import input_scanners, output_scanners, scan_output, scan_prompt
 from llm_guard.util import configure_logger
 
-# The library logs what a scanner found, which is text of a user.
+# The library logs the findings of a scanner, which are text of a user.
 configure_logger(log_level="CRITICAL")
 
 # Scanners by name, each with its arguments. The default ones load models.

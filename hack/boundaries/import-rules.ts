@@ -86,7 +86,7 @@ const judgement: BoundaryRule = {
 
 const controllerOf = (path: string): string | undefined => /^operator\/controllers\/([^/]+)\//.exec(path)?.[1];
 
-/** A decision that two controllers share belongs in a folder beside `controllers/`, for example `acceptance/`. */
+/** A decision that two controllers share belongs in a folder next to `controllers/`, for example `acceptance/`. */
 const controllers: BoundaryRule = {
   name: 'no controller imports another controller',
   check: (tree) =>

@@ -52,7 +52,7 @@ const unlistedFolder = /(?:^|\/)(?:testing|testdata)(?:\/|$)/;
 
 const sourceFile = /\.(?:ts|mjs|js|py|go|sql|c)$/;
 
-/** Every folder that holds sources; of e2e its folders of the first level, because they stand for what is inside. */
+/** Every folder that contains sources; of e2e its folders of the first level, because they represent their content. */
 function foldersWithSources({ texts }: Tree): readonly string[] {
   const folders = [...texts.keys()]
     .filter((path) => sourceFile.test(path) && !path.endsWith('.test.ts'))

@@ -69,6 +69,6 @@ test.each<[string, readonly (readonly string[])[]]>([
   ["import * as all from './a.ts';\nconst more = await import('./b.ts');", [['*'], ['*']]],
   ["export { a as b } from './a.ts';\nexport * from './b.ts';", [['a'], ['*']]],
   ["type A = import('./a.ts').B;\ntype C = typeof import('./c.ts');", [['B'], ['*']]],
-])('%s takes names', (text, names) => {
+])('the import scan of %s finds the imported names', (text, names) => {
   expect(scanSource(text).imports.map((one) => one.names)).toEqual(names);
 });

@@ -7,7 +7,7 @@ type Import = {
   /** A file that is not imported but named by `new URL(..., import.meta.url)`: run as a process or a worker. */
   readonly asUrl: boolean;
   readonly line: number;
-  /** Exported names that the importing file takes; `*` stands for all of them. */
+  /** Exported names that the importing file takes; `*` means all of them. */
   readonly names: readonly string[];
   /** `export * from`: the importing file re-exports all of them. */
   readonly passedOn: boolean;
@@ -15,7 +15,7 @@ type Import = {
   readonly isReexport: boolean;
 };
 
-/** A name that a file exports; `default` for the default export. What `export *` passes on is not among them. */
+/** A name that a file exports; `default` for the default export. Names that `export *` passes on are not among them. */
 type Export = { readonly name: string; readonly line: number };
 
 export type Scan = {
@@ -190,7 +190,7 @@ function setsTestTimeout(node: Node): boolean {
   });
 }
 
-/** A test whose title has no word of its own, such as `%s`. */
+/** A test whose title has no fixed word, such as `%s`. */
 function hasBareTitle(node: Node): boolean {
   if (node.type !== 'CallExpression' || !/^(?:test|it|verifies)$/.test(firstName(nodeAt(node, 'callee')))) return false;
   const title = nodesAt(node, 'arguments')

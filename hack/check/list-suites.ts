@@ -8,7 +8,7 @@ export const quickSuites = ['boundaries', 'pure', 'servers', 'unit', 'conformanc
 export const fullSuites = ['slow', 'constellation'] as const;
 export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[number];
 
-/** Tests beside their subject that start databases or whole platforms, wait for leases, or run long searches. */
+/** Tests next to their subject that start databases or whole platforms, wait for leases, or run long searches. */
 export const slowFiles: readonly string[] = [
   'cli/activity-commands.test.ts',
   'cli/agent-commands.test.ts',

@@ -12,7 +12,7 @@ test('check arguments are read as names and switches in any order', () => {
   });
 });
 
-test('the --help argument of a check prints the usage, even after a name', () => {
+test('the --help argument of npm test prints the usage, even after a name', () => {
   const text = 'Usage: npm run x -- [NAME...] [--small]\nNames: a, b';
   expect(readWords(['a', '--help'], wanted)).toEqual({ kind: 'say', text, exitCode: 0 });
   expect(readWords(['--help'], { usage: 'npm run y' })).toEqual({ kind: 'say', text: 'Usage: npm run y', exitCode: 0 });

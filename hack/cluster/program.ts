@@ -22,7 +22,7 @@ function createProgram(): Command {
 
 /** npm consumes an option before `--` and starts the command without it. @returns the consumed option */
 function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
-  // Options of the cluster command that npm itself does not know.
+  // Options of the cluster command that npm itself does not have.
   const ours = ['control-plane', 'name', 'controllers', 'pretended-nodes', 'port', 'api-server-flag'];
   return ours.find((option) => environment[`npm_config_${option.replaceAll('-', '_')}`] !== undefined);
 }

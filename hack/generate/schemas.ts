@@ -18,8 +18,9 @@ const schemas = [
 ] as const;
 
 /**
- * JSON Schemas (2020-12) of the files and messages that others write for the runtime. What a schema cannot express (ids
- * used once, timeoutMs within deadlineMs, providers that exist, cost) is judged when a bundle is built and loaded.
+ * JSON Schemas (2020-12) of the files and messages that others write for the runtime. Rules that a schema cannot
+ * express (ids used once, timeoutMs within deadlineMs, providers that exist, cost) are checked when a bundle is built
+ * and loaded.
  */
 export function generate(): ReadonlyMap<string, string> {
   return new Map(

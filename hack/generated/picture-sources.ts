@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files that decide what the picture of the console shows. */
+/** The files that determine the picture of the console. */
 const patterns = ['dataplane/console/assets/*', 'dataplane/console/pages/*.ts', 'dataplane/console/words/en.ts'];
 
 /** SHA-256, hexadecimal, over the sources of the pictures of the documentation. */

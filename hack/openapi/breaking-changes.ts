@@ -3,9 +3,10 @@ type Json = Readonly<Record<string, unknown>>;
 const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
 
 /**
- * The incompatible differences between two OpenAPI documents, each as a place and a sentence: what a client of the former
- * document relies on and the present one does not keep (`catalogue:compatibility:incompatible-change`). Added paths,
- * optional parameters, response members and error codes are compatible.
+ * The incompatible differences between two OpenAPI documents, each as a place and a sentence: a property on which a
+ * client of the former document relies and which the present one does not keep
+ * (`catalogue:compatibility:incompatible-change`). Added paths, optional parameters, response members and error codes
+ * are compatible.
  */
 export function breakingChanges(former: Json, present: Json): readonly string[] {
   const found: string[] = [];
@@ -46,7 +47,7 @@ function operationChanges(place: string, before: Json, now: Json): readonly stri
   for (const [name, one] of has) {
     if (!had.has(name) && one['required'] === true) found.push(`${place}: parameter ${name} is new and required`);
   }
-  // The schema of a body is compared by its name; what the name stands for is compared with the schemas.
+  // The schema of a body is compared by its name; the schema with this name is compared with the schemas.
   if (contentOf(optional(before, 'requestBody')) !== contentOf(optional(now, 'requestBody'))) {
     found.push(`${place}: the body differs`);
   }

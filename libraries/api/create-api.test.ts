@@ -48,7 +48,7 @@ describe('the gates of an operation', () => {
     expect((await call('/notes?limit=3')).status).toBe(200);
   });
 
-  test('an invalid path parameter is refused with the code of its table', async () => {
+  test('an invalid path parameter is refused with the code of its operation table', async () => {
     expect((await call('/notes/one')).json.code).toBe('not_found');
   });
 
@@ -71,7 +71,7 @@ describe('the gates of an operation', () => {
     expect((await post(`${exact} `, { 'idempotency-key': 'abcd' })).json.code).toBe('too_large');
   });
 
-  test('an operation that reads a value that none of its gates provides fails', async () => {
+  test('an operation fails if it reads a value that none of its gates provides', async () => {
     const answer = await call('/fail/gate');
     expect([answer.status, answer.json.code]).toEqual([500, 'broken']);
     expect(served.thrown.at(-1)).toBeInstanceOf(TypeError);

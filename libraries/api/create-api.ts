@@ -35,9 +35,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly table: ApiTable<Service, Caller, Code, Name>;
   readonly service: Service;
   readonly authorizer: Authorizer<Caller, Code>;
-  /**
-   * The code for an error that an operation throws, such as an unavailable dependency; undefined stands for `internal`.
-   */
+  /** The code for an error that an operation throws, such as an unavailable dependency; undefined means `internal`. */
   readonly errorOf: (error: unknown, traceId: string) => Code | undefined;
   /** Called after the answer of each operation. `code` is `none` for a success. */
   readonly onEnded: (ended: {

@@ -1,7 +1,7 @@
 import type { ShapeProblem } from '#contracts/read-shape';
 import type { ErrorDetail } from './operation.ts';
 
-/** Most details of one error; further problems are reported once these are corrected. */
+/** Maximum number of details of one error; further problems are reported once these are corrected. */
 const maxDetails = 20;
 
 /** One detail for each problem of a body. Of unknown members the names appear only if they are plain. */

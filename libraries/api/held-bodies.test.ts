@@ -32,13 +32,13 @@ const bodyOf = (values: number): string => `${head}${'1,'.repeat(values - 4)}1]}
 /** A body of so many bytes with few values. */
 const padded = (bytes: number): string => '{"text":"a"}'.padEnd(bytes);
 
-test('a body of 1,000,000 JSON values is read, and one of a value more is too large', async () => {
+test('a body of 1,000,000 JSON values is read, and a body with one value more is too large', async () => {
   await using api = await serveWith(1_000_000_000, 60_000);
   expect(await api.post('key1', bodyOf(1_000_000))).toBe(422);
   expect(await api.post('key2', bodyOf(1_000_001))).toBe(413);
 });
 
-test('a body of many values takes 64 bytes of the budget for each, so that one beyond the budget is refused', async () => {
+test('a body of many values uses 64 bytes of the budget for each value, so that a larger one is refused', async () => {
   const values = 100_000;
   const bytes = Buffer.byteLength(bodyOf(values));
   await using fitting = await serveWith(bytes - free + values * 64, 60_000);
@@ -47,7 +47,7 @@ test('a body of many values takes 64 bytes of the budget for each, so that one b
   expect(await small.post('key1', bodyOf(values))).toBe(503);
 });
 
-test('while a request holds the budget, small bodies are read and large ones are answered 503', async () => {
+test('while a request uses the budget, small bodies are read and large ones are answered 503', async () => {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = async () => {
     begun.resolve();
@@ -63,7 +63,7 @@ test('while a request holds the budget, small bodies are read and large ones are
   expect(await api.post('key4', padded(free + 150_000))).toBe(201);
 });
 
-test('the bodies of one caller hold a quarter of the budget, and one of another caller is read meanwhile', async () => {
+test('the bodies of one caller use at most a quarter of the budget, and a body of another caller is read meanwhile', async () => {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const slow = async () => {
     begun.resolve();

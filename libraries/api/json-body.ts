@@ -15,7 +15,7 @@ export type JsonBody = {
 
 type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout' | 'overloaded';
 
-/** Most values of a body: a value takes many times its bytes of memory. */
+/** Maximum number of values of a body: a value takes many times its bytes of memory. */
 const maxValues = 1_000_000;
 /** Bytes of the budget that each value of a body takes. */
 const valueBytes = 64;

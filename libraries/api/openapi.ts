@@ -30,7 +30,7 @@ type DocumentParts = {
   readonly paths: Readonly<Record<string, unknown>>;
   /** Description of the bearer token; absent for a document without protected paths. */
   readonly token?: string;
-  /** Headers of answers besides traceparent. */
+  /** Headers of answers in addition to traceparent. */
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly schemas?: Readonly<Record<string, unknown>>;
 };

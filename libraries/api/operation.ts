@@ -14,7 +14,7 @@ export type ApiError<Code extends string> = {
   readonly kind: 'error';
   readonly code: Code;
   readonly details?: readonly ErrorDetail[];
-  /** Whether nothing was changed and nothing will be, where other answers with the code say the opposite. */
+  /** Whether nothing was changed and nothing will be, where other answers with the code state the opposite. */
   readonly isDecided?: boolean;
 };
 
@@ -108,7 +108,7 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   readonly parameters: readonly Parameter<Code>[];
   /** Name of the schema of the request body. */
   readonly body?: string;
-  /** Whether a request without a body, of any media type, stands for the body `{}`. */
+  /** Whether a request without a body, of any media type, means the body `{}`. */
   readonly isBodyOptional?: true;
   /** Largest body, bytes; that of the table when absent. */
   readonly bodyBytes?: number;
@@ -188,7 +188,7 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
   };
 };
 
-/** The operation that a caller asks for. The parameters of the path are not validated yet. */
+/** The operation that a caller requests. The parameters of the path are not validated yet. */
 export type AskedOperation = {
   readonly operation: string;
   readonly path: Readonly<Record<string, string>>;
@@ -219,7 +219,7 @@ export type Authorizer<Caller, Code extends string> = {
 export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly operation: Name;
   readonly code: Code;
-  /** Whether the error states that nothing was changed and nothing will be; undefined if it does not say. */
+  /** Whether the error states that nothing was changed and nothing will be; undefined if it does not state it. */
   readonly isDecided: boolean | undefined;
   /** Absent if the request failed before its identity was verified. */
   readonly caller: Caller | undefined;

@@ -1,6 +1,8 @@
 import type { ErrorDetail, Parameter } from './operation.ts';
 
-/** A parameter of the query that is unknown or repeated; undefined if there is none. An unknown name is not repeated. */
+/**
+ * A parameter of the query that is unknown or repeated; undefined if there is none. An unknown name is not repeated.
+ */
 export function problemOfNames(names: readonly string[], known: readonly Parameter<string>[]): ErrorDetail | undefined {
   const isKnown = (name: string): boolean => known.some((parameter) => parameter.name === name);
   if (!names.every(isKnown)) return { path: 'the query', message: 'has an unknown parameter' };

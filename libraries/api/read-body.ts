@@ -5,7 +5,7 @@ import { type ApiError, failure } from './operation.ts';
 
 export type BodyProblem = Pick<ShapeProblem, 'path' | 'message'> & Partial<Pick<ShapeProblem, 'isUnknown'>>;
 
-/** Most problems that one error names. */
+/** Maximum number of problems that one error names. */
 const mostProblems = 20;
 
 /** The body of a request in the form of a schema, or the error of that code that names each problem with its path. */

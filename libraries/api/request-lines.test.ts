@@ -23,7 +23,7 @@ function open() {
   return { lines, requests, end };
 }
 
-test('refusals within the limit of a window are all logged, and of more the count is logged at its end', () => {
+test('refusals within the limit of a window are all logged, and the number of further ones is logged at its end', () => {
   const { lines, requests, end } = open();
   end('unauthenticated', sampledLines.each - 1);
   expect(requests.isFull('unauthenticated')).toBe(false);

@@ -18,9 +18,9 @@ type RequestLines = Disposable & {
 export const sampledLines = { each: 20, windowMs: 10_000 } as const;
 
 /**
- * Writes a log line for each request. Refusals that a client can cause at any rate are sampled, so that they do not push
- * other lines out of a bounded log: after `each` lines of a code the others are counted, and the count is written at the
- * end of the window.
+ * Writes a log line for each request. Refusals that a client can cause at any rate are sampled, so that they do not
+ * push other lines out of a log of limited size: after `each` lines of a code the others are counted, and the count is
+ * written at the end of the window.
  * @param isSampled whether refusals with a code are sampled
  */
 export function createRequestLines(logger: Logger, isSampled: (code: string) => boolean): RequestLines {

@@ -14,7 +14,7 @@ type RequestMetricsOptions<Operation extends string, Code extends string> = {
   readonly service: string;
   readonly operations: readonly Operation[];
   readonly codes: readonly Code[];
-  /** Trusted issuers at the most. */
+  /** Maximum number of trusted issuers. */
   readonly mostIssuers: number;
   /** Upper bounds of durations above 10 seconds, ascending. */
   readonly longSeconds?: readonly number[];

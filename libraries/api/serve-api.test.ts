@@ -6,7 +6,7 @@ import { failure } from './operation.ts';
 import { serveApi } from './serve-api.ts';
 import { noteTable } from './testing/note-service.ts';
 
-test('the log line of a cause has the trace id of the answer, for a dependency and for an error of the program', async () => {
+test('the log line of a cause has the trace id of the answer, for a dependency and for a defect of the program', async () => {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const destination = new Writable({
     write(line, _encoding, done) {

@@ -21,13 +21,13 @@ type AuditQuery = {
   readonly filter: AuditFilter;
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 };
 
 /**
  * The audit log of one service: a chain of entries that are never changed (docs/design/audit.md). Every method throws
- * SqlUnavailableError or SqlStatementError when the database does not carry it out.
+ * SqlUnavailableError or SqlStatementError when the database does not execute it.
  */
 export type AuditLog = {
   /**
@@ -92,7 +92,7 @@ export type ExportPosition = {
   after(number: number, limit: number): Promise<readonly AuditEntry[]>;
   /** Moves the position, unless another process has moved it. */
   advance(from: number, to: number): Promise<void>;
-  /** Another process may deliver at once. */
+  /** Another process may deliver immediately. */
   release(): Promise<void>;
   /** The time of the oldest entry that the receiver has not stored, ISO 8601; undefined if it has all. */
   oldestWaiting(): Promise<string | undefined>;

@@ -76,7 +76,7 @@ test('groups of refusals are bounded: beyond 500 of them only the code is kept',
   expect(written.at(-1)).toMatchObject({ code: 'code-1', count: 20, action: 'read', author: unknown });
 });
 
-test('refusals that the database did not take are stored when it answers again', async () => {
+test('refusals that the database did not store are stored when it answers again', async () => {
   const { recorder, written, state } = openRecorder();
   state.isAway = true;
   await recorder.record(refusal(token('one')));

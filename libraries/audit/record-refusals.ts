@@ -35,16 +35,17 @@ type Group = {
 };
 
 /**
- * Records refusals so that no client can fill the log: a refusal without a verified subject is counted, and so are those
- * of a subject beyond `refusalLimits.singles`, by target as far as `refusalLimits.targets` allows. One entry for each group of equal refusals is stored at the end of the
- * window. What was counted and not yet stored is lost when the process is killed.
+ * Records refusals so that no client can fill the log: a refusal without a verified subject is counted, and so are
+ * those of a subject beyond `refusalLimits.singles`, by target as far as `refusalLimits.targets` allows. One entry for
+ * each group of equal refusals is stored at the end of the window. Counts that are not stored yet are lost when the
+ * process is killed.
  */
 export function createRefusalRecorder(options: {
   readonly log: Pick<AuditLog, 'write'>;
   readonly clock: Clock;
   /**
-   * Called when the database did not take entries; they stay counted.
-   * @param traceId that of the refused request, for an entry of its own
+   * Called when the database did not store entries; they stay counted.
+   * @param traceId that of the refused request, for a separate entry
    */
   readonly onFailure: (error: unknown, traceId: string | null) => void;
 }): RefusalRecorder {

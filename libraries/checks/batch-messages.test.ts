@@ -20,7 +20,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('an input that is larger than the body of a check is a batch of its own', () => {
+  test('an input that is larger than the body of a check is sent as a separate batch', () => {
     const batches = batchMessages(messagesOf(['a', 'x'.repeat(500), 'b']), { maxMessages: 9, maxBodyBytes: 256 });
     expect(batches.map((batch) => batch.length)).toEqual([1, 1, 1]);
   });

@@ -26,7 +26,7 @@ export type FailedCheck = Explained & {
   readonly message: string;
   /** Present when the check was not sent, because it would exceed a limit. */
   readonly excess?: Excess;
-  /** The detector or classifier of the rule did not judge. Present where the client asks for it. */
+  /** The detector or classifier of the rule did not judge. Present if the client requests it. */
   readonly provider?: FailedProvider;
 };
 
@@ -36,7 +36,7 @@ export type FailedProvider = { readonly name: string; readonly cause: ProviderCa
 /** The size that a check would have, and its limit: number of messages, or bytes of the body. */
 export type Excess = { readonly count: number; readonly limit: number };
 
-/** `rule` is the id of the rule that decided, where the client asks for it and the runtime names one. */
+/** `rule` is the id of the rule that decided, if the client requests it and the runtime names one. */
 type Explained = { readonly rule?: string };
 
 /**

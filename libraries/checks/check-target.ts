@@ -2,7 +2,7 @@ import type { Stage } from '#contracts/policy';
 import { contextHeaders, type ResponseMode } from '#contracts/profiles';
 
 /**
- * Addresses, policy and limits of a check. It is fixed before the call and holds for the whole check. It comes from
+ * Addresses, policy and limits of a check. It is fixed before the call and applies to the whole check. It comes from
  * configuration, never from the request of a client (`guardrail:headers:context-from-trusted-configuration`).
  */
 export type CheckTarget = {

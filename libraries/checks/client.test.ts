@@ -50,7 +50,7 @@ describe('the explanation of a failed check', () => {
     ['an unknown cause', { 'x-portcullis-provider': 'spam', 'x-portcullis-cause': 'my text' }],
     ['a provider that is no name', { 'x-portcullis-provider': 'my text', 'x-portcullis-cause': 'refused' }],
     ['no provider', { 'x-portcullis-cause': 'refused' }],
-  ])('%s in the answer of a runtime is left out', async (_name, headers) => {
+  ])('%s in the answer of a runtime is ignored', async (_name, headers) => {
     named({ 'x-portcullis-rule': 'r', ...headers });
     const outcome = await check();
     expect(outcome).toMatchObject({ kind: 'failed', rule: 'r' });
@@ -62,7 +62,7 @@ describe('the explanation of a failed check', () => {
 describe('requests of a check', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
-    'context headers of a check come from the target alone, and are the same for both attempts',
+    'context headers of a check come only from the target, and are the same for both attempts',
     async () => {
       runtime.behave(answerWith(503, scriptedError('overloaded')));
       second.behave(answerWith(503, scriptedError('overloaded')));
@@ -247,7 +247,7 @@ describe('a runtime that does not respond correctly', () => {
 
   verifies(
     ['client:result:truncated-action'],
-    'an answer to a check that is cut at any byte is a failure, with and without Content-Length',
+    'an answer to a check that is truncated at any byte is a failure, with and without Content-Length',
     async () => {
       const body = JSON.stringify(requestMask(said('[email]')));
       for (let length = 0; length < body.length; length += 1) {
@@ -350,7 +350,7 @@ describe('the second attempt of a check', () => {
 
   verifies(
     ['client:deny:no-retry'],
-    'a deny is final: the check client makes one call and asks no other process',
+    'a deny is final: the check client makes one call and tries no other process',
     async () => {
       runtime.behave(answerWith(200, denyResult));
       second.behave(answerWith(200, denyResult));

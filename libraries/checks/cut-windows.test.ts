@@ -7,7 +7,7 @@ test('a text of at most one window is sent once it has passed', () => {
   expect(cutWindows(text)).toEqual([{ text, sent: text, heldBytes: 0 }]);
 });
 
-test('of a longer text, each window holds the last 256 bytes before it, and the last 255 judged bytes are not sent', () => {
+test('in a longer text, each window includes the last 256 bytes before it, and the last 255 judged bytes are not sent', () => {
   const text = 'a'.repeat(1_025);
   const [first, second, ...others] = cutWindows(text);
   expect(others).toEqual([]);
@@ -15,7 +15,7 @@ test('of a longer text, each window holds the last 256 bytes before it, and the 
   expect([second?.text.length, second?.sent, second?.heldBytes]).toEqual([257, text, 0]);
 });
 
-test('no character is cut, and the last window completes the text', () => {
+test('no character is split, and the last window completes the text', () => {
   const text = 'я😀 '.repeat(1_000);
   const windows = cutWindows(text);
   expect(windows.length).toBeGreaterThan(5);
@@ -26,7 +26,7 @@ test('no character is cut, and the last window completes the text', () => {
   expect(windows.at(-1)?.sent).toBe(text);
 });
 
-test('half a surrogate pair is refused', () => {
+test('half of a surrogate pair is refused', () => {
   expect(() => cutWindows('a\ud83d')).toThrow(TypeError);
 });
 

@@ -40,7 +40,7 @@ test.each<readonly [string, CheckOutcome, boolean]>([
   expect(failing()).toEqual(isShown ? shown : []);
 });
 
-test('a provider that no check has shown as failing for five minutes is no longer reported', async () => {
+test('a provider that has not failed a check for five minutes is no longer reported', async () => {
   const { ends, failing, passMs } = open();
   await ends(fault);
   passMs(299_999);

@@ -22,7 +22,7 @@ export function noteFailingProviders(checks: Pick<CheckClient, 'check'>, clock: 
       if (fault !== undefined) faults.set(key, { fault, at: clock.now() });
       return;
     }
-    // A deny of another rule can come before the provider is asked.
+    // A deny of another rule can come before the provider is called.
     const isAnswered = outcome.kind !== 'deny' || outcome.rule === faults.get(key)?.fault.rule;
     if (isAnswered) faults.delete(key);
   }

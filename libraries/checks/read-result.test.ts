@@ -31,7 +31,7 @@ describe('results of a check', () => {
     },
   );
 
-  verifies(['client:result:handles-mask'], 'a valid mask gives the masked contents by position', () => {
+  verifies(['client:result:handles-mask'], 'a valid mask returns the masked contents by position', () => {
     expect(request(requestMask(...cleaned))).toEqual({ kind: 'mask', contents: ['write to [email]', 'be kind'] });
     expect(response(responseMask(...cleaned))).toEqual({ kind: 'mask', contents: ['write to [email]', 'be kind'] });
   });

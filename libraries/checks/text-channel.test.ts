@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TextChannel } from './text-channel.ts';
 
-/** The window behind an early window over `text`. */
+/** The window after an early window over `text`. */
 function behindEarly(text: string, more: string): string | undefined {
   const channel = new TextChannel();
   channel.append(text);
@@ -16,7 +16,7 @@ function behindEarly(text: string, more: string): string | undefined {
 describe('the overlap behind an early window', () => {
   const behind = `${' clean'.repeat(42)} x`;
 
-  test('the overlap after an early window begins before a word that would be cut at 256 bytes', () => {
+  test('the overlap after an early window begins before a word that would be split at 256 bytes', () => {
     const window = behindEarly(`${'so '.repeat(14)}class${behind}`, ' and more');
     expect(window).toBe(`class${behind} and more`);
   });
@@ -25,14 +25,14 @@ describe('the overlap behind an early window', () => {
     expect(behindEarly(`first ab${behind}`, '!')).toBe(`ab${behind}!`);
   });
 
-  test('the overlap behind an early window is up to 64 bytes longer, and has 256 bytes where a longer word is cut', () => {
+  test('the overlap after an early window is up to 64 bytes longer, and has 256 bytes if a longer word is split', () => {
     const word = (bytes: number): string => `is ${'w'.repeat(bytes)}`;
-    // 254 bytes are behind the word, so that two of its bytes are among the 256.
+    // 254 bytes are after the word, so that two of its bytes are among the 256.
     expect(behindEarly(word(66) + behind, '!')).toBe(`${'w'.repeat(66)}${behind}!`);
     expect(behindEarly(word(67) + behind, '!')).toBe(`ww${behind}!`);
   });
 
-  test('the overlap behind an early window never begins inside of a character', () => {
+  test('the overlap after an early window never begins inside a character', () => {
     expect(behindEarly(`так ${'я'.repeat(30)}${behind}`, '!')).toBe(`${'я'.repeat(30)}${behind}!`);
     expect(behindEarly(`так ${'я'.repeat(40)}${behind}`, '!')).toBe(`я${behind}!`);
   });

@@ -3,10 +3,10 @@ import { characterStart, chooseWindowEnd, nextCharacterStart, wordStart } from '
 
 /**
  * Size of the range, at the end of a window, in which a token boundary is searched as the end, so that few words are
- * cut.
+ * split.
  */
 const boundarySearchBytes = 64;
-/** The most bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
+/** Maximum number of bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
 /** Text of one window, and the position in the whole text at which the window ends. `isEarly`: it is shorter than a full window. */
@@ -14,23 +14,23 @@ type TextWindow = { readonly text: string; readonly end: number; readonly isEarl
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
- * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 behind an early window, and up to 1,024 new ones. A phrase of at most 256 bytes
- * lies whole in the window in which it ends, and begins after `releasedEnd` until that window has passed.
- * Positions are bytes of UTF-8 from the start of the text.
+ * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 after an early window, and up to 1,024
+ * new ones. A phrase of at most 256 bytes lies whole in the window in which it ends, and begins after `releasedEnd`
+ * until that window has passed. Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
   #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
-  /** Text behind `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
+  /** Text after `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
   #added = '';
   #addedBytes = 0;
   #checkedEnd = 0;
-  /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
+  /** The first half of a surrogate pair, kept until the next piece of text contains the second half. */
   #highSurrogate = '';
   #ended = false;
 
   /**
-   * Adds the next piece of the text; a surrogate pair may be cut between two pieces.
+   * Adds the next piece of the text; a surrogate pair may be split between two pieces.
    * @returns whether the text is well-formed so far
    */
   append(piece: string): boolean {
@@ -127,7 +127,7 @@ export class TextChannel {
 
   /**
    * Waits until one byte more than a window holds has arrived, so that the window's end does not depend on how the text
-   * was cut into frames.
+   * was split into frames.
    */
   #nextLength(): number {
     const { windowBytes, overlapBytes } = limits;
@@ -139,8 +139,8 @@ export class TextChannel {
 }
 
 /**
- * The end of a full window is chosen so that the overlap begins between two words. That of an early one is where the text so far
- * ends, so that its overlap is longer where it would begin inside of a word.
+ * The end of a full window is chosen so that the overlap begins between two words. The end of an early window is the
+ * end of the text so far, so its overlap is longer where it would begin inside a word.
  */
 function overlapStart(judged: Buffer, isEarly: boolean): number {
   const start = nextCharacterStart(judged, judged.length - limits.overlapBytes);

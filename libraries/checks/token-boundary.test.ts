@@ -46,7 +46,7 @@ describe('the end of a window', () => {
   });
 });
 
-test('character boundaries are those of UTF-8', () => {
+test('character boundaries of a window are those of UTF-8', () => {
   const bytes = Buffer.from('a😀я');
   expect([0, 1, 2, 4, 5, 6, 7].map((at) => characterStart(bytes, at))).toEqual([0, 1, 1, 1, 5, 5, 7]);
   expect([-1, 0, 1, 2, 5, 6, 7].map((at) => nextCharacterStart(bytes, at))).toEqual([0, 0, 1, 5, 5, 7, 7]);

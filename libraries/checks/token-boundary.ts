@@ -15,7 +15,7 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A cut inside a word can look
+ * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A split inside a word can look
  * like a token to a rule. The first choice is the last position that cuts no word and at which the next window,
  * `overlap` bytes earlier, also begins without cutting a word; the second choice is the last position that cuts no
  * word; otherwise it is `highest`. Letters, digits, underscores and combining marks continue a word
@@ -32,7 +32,8 @@ export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, 
 }
 
 /**
- * The last position between `lowest` and `position`, on a character boundary, that cuts no word; `position` if there is none.
+ * The last position between `lowest` and `position`, on a character boundary, that splits no word; `position` if there
+ * is none.
  */
 export function wordStart(bytes: Buffer, lowest: number, position: number): number {
   for (let at = position; at >= lowest; at = characterStart(bytes, at - 1)) {

@@ -101,11 +101,11 @@ describe('a reply of an agent is read into its parts', () => {
       [{ kind: 'failed', code: 'guardrail_denied', message: 'Denied.' }],
     ],
     ['an unknown event has no part', { later: {} }, []],
-  ])('parts of a reply: %s', (_title, json, parts) => {
+  ])('the parts of an A2A reply are read: %s', (_title, json, parts) => {
     expect(readReply(json)).toEqual(parts);
   });
 
-  test('an artifact that begins again replaces its own parts and no other', () => {
+  test('an artifact that begins again replaces only its own parts', () => {
     const update = (artifactId: string, text: string, append: boolean) =>
       readReply({ artifactUpdate: { artifact: { artifactId, parts: [{ text }] }, append } });
     const parts = [
@@ -121,7 +121,7 @@ describe('a reply of an agent is read into its parts', () => {
     expect(textsOf([...withoutReplaced(parts)])).toEqual(['kept', 'no id', 'final', ' text']);
   });
 
-  test('a value of another form is refused', () => {
+  test('an A2A reply of another form is refused', () => {
     expect(() => readReply({ message: { parts: 'a' } })).toThrow('parts');
   });
 });

@@ -102,8 +102,8 @@ export function readReplyRefusal(status: number, json: unknown): ReplyFailure {
 }
 
 /**
- * Whether the refusal of `message:stream` says that the agent does not stream: it has the reason of A2A for that, or the
- * process of an agent knows no such path. The codes of the gateway are never taken for it.
+ * Whether the refusal of `message:stream` states that the agent does not stream: it has the reason of A2A for that, or
+ * the process of an agent has no such path. The codes of the gateway are never taken for it.
  */
 export function saysNoStreams(status: number, json: unknown): boolean {
   const read = z.looseObject({ error: errorSchema }).safeParse(json);

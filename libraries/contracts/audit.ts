@@ -97,7 +97,7 @@ export const auditStateSchema = z
   .describe('A policy and its revision; digest is that of the definition, or of the bundle of a model.');
 export type AuditState = z.output<typeof auditStateSchema>;
 
-/** Most new rights on an agent, and most revoked ones, that one entry names. */
+/** Maximum number of new rights on an agent, and maximum number of revoked ones, that one entry names. */
 export const auditNamedHolders = 10;
 
 const versionName = z.string().min(1).max(253);
@@ -130,7 +130,7 @@ const auditSettings = [
 ] as const;
 export type AuditSetting = (typeof auditSettings)[number];
 
-/** The content of an entry, as it is hashed. It holds no text of a user. */
+/** The content of an entry in the form that is hashed. It holds no text of a user. */
 export const auditContentSchema = z.strictObject({
   time: z.iso.datetime().describe('When it happened, by the clock of the process, in milliseconds.'),
   action: z.enum(auditActions),

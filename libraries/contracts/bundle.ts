@@ -26,7 +26,7 @@ export const defaultBundleLimits: BundleLimits = {
 };
 
 /**
- * A provider as the bundle carries it: copied from the approved list of the environment, so that the digest covers it.
+ * A provider in the form of the bundle: copied from the approved list of the environment, so that the digest covers it.
  * `credential` is the name of a file in the secrets folder of the runtime, never the secret.
  */
 const bundleProviderSchema = z.discriminatedUnion('kind', [

@@ -14,7 +14,9 @@ export const catalogueLimits = {
   topK: { min: 1, max: 50, default: 10 },
   /** How long a cursor is valid, seconds. */
   cursorSeconds: 3_600,
-  /** Longest texts of a record, code points, and most entries of its lists; more of a manifest is cut. */
+  /**
+   * Longest texts of a record, code points, and most entries of its lists; longer values of a manifest are truncated.
+   */
   title: 200,
   description: 2_048,
   skills: 64,

@@ -9,8 +9,8 @@ export type PlacedMessage = {
 };
 
 /**
- * One sentence: policy, section and rule, as far as they are known, then reason and remedy. `policy` is the name that
- * readers know; without it the sentence names none.
+ * One sentence: policy, section and rule, if they are known, then reason and remedy. `policy` is the name that readers
+ * see; without it the sentence names none.
  */
 export function describeProblem({ stage, rule, message }: PlacedMessage, policy: string | undefined): string {
   const place = [

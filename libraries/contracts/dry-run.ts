@@ -5,11 +5,14 @@ import { operationFailures } from './management-errors.ts';
 export const dryRunChecks = ['references', 'compile', 'cost', 'providers', 'tests'] as const;
 export type DryRunCheck = (typeof dryRunChecks)[number];
 
-/** Errors with which a command is refused that could be applied, in the order in which it is asked. */
+/** Errors with which a command is refused that could be applied, in the order of their checks. */
 const commandRefusals = ['change_frozen', 'approval_required'] as const;
 const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];
 
-/** Response of a dry run: what an application would answer, as far as it can be known before a runtime is started. */
+/**
+ * Response of a dry run: the answer of an application, to the extent that it can be determined before a runtime is
+ * started.
+ */
 export const dryRunResultSchema = z
   .strictObject({
     wouldApply: z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from './limits.ts';
 import { providerCauses } from './provider-causes.ts';
 
-/** Most bytes of a verdict: a bundle in its canonical form, escaped, and the results of its tests. */
+/** Maximum number of bytes of a verdict: a bundle in its canonical form, escaped, and the results of its tests. */
 export const maxVerdictBytes = 16 * 1_024 * 1_024;
 
 /**

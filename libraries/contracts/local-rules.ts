@@ -6,7 +6,7 @@ import { foldSchema } from './folds.ts';
 /** The engine value of a pattern (`bundle:regex:engine-value`). */
 export const regexEngine = 're2-1.1.20251105';
 
-/** The most characters that stay visible at one end of a masked match. */
+/** Maximum number of characters that stay visible at one end of a masked match. */
 const keptCharacters = z.int().min(1).max(16);
 
 export const localActionSchema = z

@@ -59,7 +59,7 @@ export const managedAgentSchema = z.object({
   versions: z
     .array(managedVersionSchema)
     .describe(
-      'Those that are declared, served or run on, the served one first; then the others of the agent, the newest first.',
+      'Those that are declared, served or still running, the served one first; then the others of the agent, the newest first.',
     ),
 });
 

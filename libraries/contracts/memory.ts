@@ -25,13 +25,13 @@ export const memoryLimits = {
   /** Rows of a page of an export, and bytes of text after which a page gets no further row. */
   exportPage: { min: 1, max: 1_000, default: 500 },
   exportPageBytes: 4_194_304,
-  /** Of the history of one memory in one answer: bytes of its texts, and these of each entry for the other members. */
+  /** The bytes of the texts of one memory's history in one answer, and these for the other members of each entry. */
   historyBytes: 4_194_304,
   historyEntryBytes: 256,
-  /** Of one user: events that have not ended, session states that have not expired. */
+  /** The limits of one user: events that have not ended, session states that have not expired. */
   openEvents: 1_000,
   sessions: 1_000,
-  /** Of one user, memories that are not deleted: what the quota may be. */
+  /** The range of the quota of memories of one user that are not deleted. */
   memories: { min: 1, max: 1_000_000, default: 100_000 },
   /** State of a session as JSON, bytes. */
   stateBytes: 262_144,

@@ -5,7 +5,7 @@ import { operationSchema } from './management.ts';
 /** Entries of one page of operations. */
 export const operationPageSize = { min: 1, max: 100, default: 50 } as const;
 
-/** An operation with the person who sent the command, and what the command asks for. */
+/** An operation with the person who sent the command, and the content of the command. */
 const listedOperationSchema = z
   .strictObject({
     ...operationSchema.shape,

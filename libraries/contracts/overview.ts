@@ -38,7 +38,7 @@ const overviewModelSchema = z.object({
   appliedBy: z.string().nullable().describe('Author and message of the application that serves requests.'),
 });
 
-/** GET /api/v1/overview: every model with what its replicas enforce at this moment. */
+/** GET /api/v1/overview: every model with the state that its replicas enforce at this moment. */
 export const overviewSchema = z.object({
   /** A digest of the other members: the parameter `after` of a request that waits for a change. */
   mark: z.string(),

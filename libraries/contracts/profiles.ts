@@ -1,4 +1,4 @@
-/** Content profiles (`guardrail:versioning:profile-check`). A bundle carries one; each check names it exactly. */
+/** Content profiles (`guardrail:versioning:profile-check`). A bundle has one; each check names it exactly. */
 export const contentProfiles = [
   'gateway-1.5.0-chat-webhook-v2',
   'gateway-1.5.0-text-webhook-v1',
@@ -14,7 +14,7 @@ export function isContentProfile(value: string): value is ContentProfile {
   return (contentProfiles as readonly string[]).includes(value);
 }
 
-/** Whether a check must carry `x-ap-gr-response-mode` (`guardrail:headers:*`). */
+/** Whether a check must have the header `x-ap-gr-response-mode` (`guardrail:headers:*`). */
 export function requiresResponseMode(profile: ContentProfile): boolean {
   return profile === currentProfile;
 }

@@ -15,7 +15,7 @@ export type ShapeProblem = {
   readonly otherPlace?: OtherPlace;
   /** The fields that an absent object must have. */
   readonly required?: readonly string[];
-  /** What an absent field is for, without a full stop. */
+  /** The purpose of an absent field, without a full stop. */
   readonly purpose?: string;
 };
 
@@ -23,7 +23,7 @@ type Shape<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 
-/** Most problems that are listed for one value. */
+/** Maximum number of problems that are listed for one value. */
 const maxProblems = 200;
 
 /** Reads a value with a schema; the only place where faults of schemas become sentences. */
@@ -89,7 +89,7 @@ function problemsOf(issue: Issue, parent: readonly PropertyKey[], known: KnownFi
   return [{ path, message: issue.message, isUnknown: false }];
 }
 
-/** The alternative of a union with the fewest problems: most likely the one that the writer meant. */
+/** The alternative of a union with the fewest problems: most likely the alternative that the writer meant. */
 function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return branches
     .filter((issues) => issues.some((issue) => issue.path.length > 0))

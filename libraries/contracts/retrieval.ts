@@ -15,7 +15,7 @@ export const retrievalLimits = {
   /** Inline content and metadata of one document as JSON, bytes. */
   inlineBytes: 4 * 1_024 * 1_024,
   metadataBytes: 65_536,
-  /** Text of one document as it is rendered for storage, UTF-16 units: title, headings and lines, each with its end. */
+  /** Text of one document in the form that is stored, UTF-16 units: title, headings and lines, each with its end. */
   textUnits: 16 * 1_024 * 1_024,
   /** UTF-16 units. */
   name: 255,

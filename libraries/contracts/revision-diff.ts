@@ -3,7 +3,10 @@ import { maxRevision, resourceIdSchema } from './management.ts';
 
 const number = z.int().min(1).max(maxRevision);
 
-/** Most bytes of both versions together that the service compares: the process answers nothing else meanwhile. */
+/**
+ * Maximum number of bytes of both versions together that the service compares: the process answers nothing else
+ * meanwhile.
+ */
 export const maxDiffBytes = 524_288;
 
 /** GET /api/v1/policy-diffs/{policyId}. */

@@ -37,7 +37,7 @@ export type ControlRight = z.output<typeof controlRightSchema>;
 /** Response of GET /api/v1/rights. */
 export const controlRightsSchema = z.strictObject({ items: z.array(controlRightSchema) });
 
-/** Response of GET /api/v1/own-rights: what the caller may do now. The APIs decide each request anew. */
+/** Response of GET /api/v1/own-rights: the current rights of the caller. The APIs decide each request anew. */
 export const ownRightsSchema = z.object({
   view: z.boolean().describe('Whether it may read policies, models and agents.'),
   author: z.boolean().describe('Whether it may write every policy and check definitions.'),

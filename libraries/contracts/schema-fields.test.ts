@@ -35,7 +35,7 @@ test('a field that the schema has nowhere, or in several places, is not found', 
   expect(findOtherPlace(schema, ['spec', 'rules', 0])).toBeUndefined();
 });
 
-test('a schema that contains itself through a list ends the search', () => {
+test('the search for a field ends in a schema that contains itself through a list', () => {
   type Tree = { readonly name: string; readonly nodes: readonly Tree[]; readonly only?: Tree | undefined };
   const tree: z.ZodType<Tree> = z.strictObject({
     name: z.string(),

@@ -79,7 +79,7 @@ function alternativesOf(schema: z.ZodType): readonly z.ZodType[] {
   return unwrapped(schema).filter((inner) => definitionOf(inner).type === 'object');
 }
 
-/** The schemas behind optional values, defaults and alternatives. */
+/** The schemas inside optional values, defaults and alternatives. */
 function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
   const { innerType, options, in: input } = definitionOf(schema);
   const inner = innerType === undefined ? (options ?? (input === undefined ? [] : [input])) : [innerType];

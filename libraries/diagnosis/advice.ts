@@ -35,7 +35,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The kubectl plugin knows no address of the management API or of a service: the reader names it. */
+/** The kubectl plugin has no address of the management API or of a service: the reader names it. */
 function connectionOf(program: string): string {
   return isPlugin(program) ? ' --server URL --token-file FILE' : '';
 }
@@ -209,7 +209,7 @@ export function ruleProviderAdvice(reason: string): string | undefined {
   return `${capitalized(remedy)}. The next check that succeeds clears this; the gateway repeats one automatically.`;
 }
 
-/** The remedy for a reason; for an unknown one, the places to look at. */
+/** The remedy for a reason; for an unknown one, where to look. */
 export function adviceFor(reason: string, names: AdviceNames): string {
   const found = Object.hasOwn(advice, reason) ? advice[reason] : undefined;
   return found?.(names) ?? 'See the conditions of the binding and the log of the operator.';

@@ -1,7 +1,7 @@
 import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
 
-/** Waiting: the operator has not looked at the current generation yet. */
+/** Waiting: the operator has not processed the current generation yet. */
 export type ServedState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'deleting';
 
 export type AgentRow = {
@@ -15,7 +15,7 @@ export type AgentRow = {
   readonly state: ServedState;
   /** Address for clients. */
   readonly url?: string;
-  /** Why it is not served as its spec says; absent when it is. */
+  /** The reason why it is not served as declared; absent when it is. */
   readonly why?: string;
 };
 

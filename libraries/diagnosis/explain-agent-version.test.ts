@@ -44,7 +44,7 @@ test('a ready version has no cause, and a version without a policy for one direc
   });
 });
 
-test('a detector that does not judge is the cause of a version and of the agent that it serves, and no process is no fault', () => {
+test('a detector that does not judge is the cause of a version and of the agent that it serves, and a missing process is no fault', () => {
   const failing = version([['ProviderReachable', 'False', 'NameNotFound']]);
   const cause = { part: 'Checks', state: 'fault', reason: 'NameNotFound' };
   expect(explain(failing)).toMatchObject({ state: 'ready', cause });
@@ -135,7 +135,7 @@ test.each<[string, readonly Said[], string, RegExp]>([
     'Card',
     /log of the process/,
   ],
-])('%s is the cause, with what to do', (_, conditions, part, remedy) => {
+])('%s is the cause of a version, with the remedy', (_, conditions, part, remedy) => {
   const explanation = explain(version(conditions));
   expect(explanation.cause?.part).toBe(part);
   expect(explanation.whatToDo).toMatch(remedy);

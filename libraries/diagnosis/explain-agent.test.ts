@@ -78,7 +78,7 @@ test.each<[string, readonly Said[], string, RegExp]>([
     'Route',
     /Start a gateway that serves agents/,
   ],
-])('%s is the cause, with what to do', (_, conditions, part, remedy) => {
+])('%s is the cause of an agent, with the remedy', (_, conditions, part, remedy) => {
   const explanation = explain(agent(conditions));
   expect(explanation.state).toBe('faulty');
   expect(explanation.cause?.part).toBe(part);

@@ -221,7 +221,7 @@ describe('why', () => {
     expect(explain({ conditions }).cause?.message).toBe('The policy has no revision 9. The newest one is 3.');
   });
 
-  test('why shows an unready or silent replica, which blocks nothing while another one is ready', () => {
+  test('why shows an unready or silent replica, which does not block while another one is ready', () => {
     const reports = [report('gateway-1'), report('gateway-2', { ready: false })];
     const { chain, cause } = explain({
       reports,
@@ -261,7 +261,7 @@ describe('a detector that does not judge', () => {
     expect(whatToDo).toMatch(/^Check its load and the network, or raise timeoutMs of the rule\. /);
   });
 
-  test('why names the endpoint of the model when the provider of the model is the one that fails', () => {
+  test('why names the endpoint of the model if the provider of the model fails', () => {
     const ofModel = [report('gateway-1', { providers: [failing, { provider: 'echo', cause: 'timeout' }] })];
     const { cause, whatToDo } = explain({ conditions, route, reports: ofModel });
     expect(cause?.message).toContain('Endpoint: echo.example. Replicas: gateway-1.');
@@ -288,7 +288,7 @@ describe('advice', () => {
     expect(adviceFor(reason, names)).toMatch(/^\S.{8,}$/);
   });
 
-  test('the advice for an unknown reason names the places to look at', () => {
+  test('the advice for an unknown reason names where to look', () => {
     expect(adviceFor('constructor', names)).toContain('conditions of the binding');
   });
 });

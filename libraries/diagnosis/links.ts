@@ -52,7 +52,7 @@ export function conditionLink(part: string, type: string, { binding }: BindingDe
 }
 
 /**
- * The provider of the model or of a rule that cannot be used, and the replicas that say so. A provider that was not
+ * The provider of the model or of a rule that cannot be used, and the replicas that report it. A provider that was not
  * called yet blocks no step.
  */
 export function providerLinks(facts: BindingDependencies): readonly Link[] {
@@ -140,7 +140,7 @@ function pinsWanted({ spec }: Stored<ModelBinding>, route: Stored<GatewayRoute>,
   return isRevision && (id === undefined || guardrail.policyId === id);
 }
 
-/** The pinned revision in words, with the name of the policy if it is the one that the binding names, else its id. */
+/** The pinned revision in words, with the name of the policy if the binding names the same policy, else its id. */
 export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingDependencies['policy']): string {
   const { guardrail } = spec;
   if (guardrail.mode === 'None') return 'no guardrail';

@@ -4,7 +4,7 @@ import { networkSchema } from './network-schema.ts';
 import { readYamlFile, repeatedNames } from './read-yaml-file.ts';
 
 const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
-/** Headers that carry the credential; others would change how the request is read. */
+/** Headers that contain the credential; others would change how the request is read. */
 const credentialHeader = z
   .string()
   .regex(/^(?:authorization|api-key|x-[a-z0-9-]{1,60})$/, 'must be authorization, api-key or begin with x-')

@@ -60,7 +60,7 @@ test('a call of another agent carries the person, the chain, the budget and the 
   expect(await verifier.verify(token, 'agent-2')).toMatchObject({ code: 'expired' });
 });
 
-test('an agent that is in the chain and a fifth actor get no token', async () => {
+test('an agent that is already in the act chain and a fifth actor get no token', async () => {
   const four = ['a', 'b', 'c', 'd'].map(agent);
   await expect(callOf(four)).resolves.toBeTypeOf('string');
   await expect(callOf([...four, agent('e')])).rejects.toMatchObject({ code: 'actors_too_many' });

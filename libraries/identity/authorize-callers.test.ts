@@ -45,7 +45,7 @@ async function authorizeToken(claims: object, headers: Headers = { 'X-Tenant-Id'
 const fault = (code: string) => ({ kind: 'error', code });
 
 describe('callers by token', () => {
-  test('a token gives user, agent, groups and the tenant of the header', async () => {
+  test('a token determines user, agent, groups and the tenant of the header', async () => {
     expect(await authorizeToken(good)).toEqual({
       kind: 'caller',
       caller: {
@@ -59,7 +59,7 @@ describe('callers by token', () => {
     });
   });
 
-  test('identity headers sent with a token change nothing', async () => {
+  test('identity headers that are sent with a token have no effect', async () => {
     const headers = { 'X-User-Id': 'bob', 'X-Groups': 'board', 'X-Principals': 'eve', 'X-Agent-Id': 'other' };
     expect(await authorizeToken(good, { 'X-Tenant-Id': 'acme', ...headers })).toEqual(await authorizeToken(good));
   });
@@ -86,7 +86,7 @@ describe('callers by token', () => {
     ['an actor that has not expired', { act: { sub: 'a', exp: now + 1 } }, 'acme', { kind: 'caller' }],
     ['an expired token', { exp: now - 31 }, 'acme', fault('unauthorized')],
     ['a token for another audience', { aud: 'other' }, 'acme', fault('unauthorized')],
-  ])('a request with a token is decided: %s', async (_what, change, tenant, expected) => {
+  ])('the decision on a request with a token is correct: %s', async (_what, change, tenant, expected) => {
     expect(await authorizeToken({ ...good, ...change }, { 'X-Tenant-Id': tenant })).toMatchObject(expected);
   });
 
@@ -114,7 +114,7 @@ describe('callers by token', () => {
     );
   });
 
-  test('an issuer that is named like those of development mode is not trusted', () => {
+  test('an issuer with a name of development mode is not trusted', () => {
     const verifier = createVerifier({ issuers: [] });
     const options = { verifier, issuers: [{ issuer: 'development:acme' }] };
     expect(() => createTokenAuthorizer(options)).toThrow('kept for development mode');
@@ -124,14 +124,14 @@ describe('callers by token', () => {
 describe('callers by headers', () => {
   const authorize = (headers: Headers) => createHeaderAuthorizer().authorize(flat(headers));
 
-  test('a request for the name of another site is refused, as a page with DNS rebinding would send it', async () => {
+  test('a request for the name of another site, as sent by a page with DNS rebinding, is refused', async () => {
     const person = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann' };
     expect(await authorize({ Host: '127.0.0.1:8080', ...person })).toMatchObject({ kind: 'caller' });
     expect(await authorize({ Host: 'site.example', ...person })).not.toMatchObject({ kind: 'caller' });
   });
   const least = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann' };
 
-  test('headers give user, agent, groups and principals of the issuer of their tenant', async () => {
+  test('headers determine user, agent, groups and principals of the issuer of their tenant', async () => {
     const named = (subject: string) => ({ issuer: 'development:acme', subject });
     const all = { ...least, 'X-Groups': 'staff, board,,staff', 'X-Principals': 'a|b', 'X-Agent-Id': 'helper' };
     expect(await authorize(all)).toEqual({

@@ -35,7 +35,8 @@ export function createTokenAuthorizer(options: TokenOptions): CallerAuthorizer {
 
 /**
  * Development mode with agents: a request without a token is that of the person in its headers, and a request with one
- * is that of an agent that acts for such a person, by the token alone. No token names a user of production mode.
+ * is that of an agent that acts for such a person, identified only by the token. No token names a user of production
+ * mode.
  * @throws Error for an issuer whose name is kept for development mode
  */
 export function createDevelopmentAuthorizer(options: TokenOptions): CallerAuthorizer {

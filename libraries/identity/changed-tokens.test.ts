@@ -42,7 +42,7 @@ test('a token with any changed character is refused without an exception', async
   );
 });
 
-test('signed claims of any shape give a well-formed identity or an error', async () => {
+test('signed claims of any shape yield a well-formed identity or an error', async () => {
   const anything = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(claims)), fc.constant({ sub: 'a' }));
   const names = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'act', '__proto__', 'constructor'];
   const change = fc.dictionary(fc.constantFrom(...names), anything, { maxKeys: 3, noNullPrototype: true });

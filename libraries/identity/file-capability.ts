@@ -41,7 +41,7 @@ const boundClaims = z.object({
 });
 type CapabilityClaims = z.infer<typeof boundClaims>;
 
-/** A file as its store knows it. */
+/** A file in the form of its store. */
 export type StoredFile = z.infer<typeof fileSchema> & { readonly owner: Subject };
 
 type MintCapabilityOptions = {
@@ -182,7 +182,7 @@ function bindingFault(
   return faults.find(([, isFault]) => isFault)?.[0];
 }
 
-/** Why a stored file is not the one of a reference whose capability holds; undefined if it is. */
+/** Why a stored file differs from the file of a reference whose capability is valid; undefined if it does not. */
 export function storedFileFault(
   stored: StoredFile,
   reference: FileReference,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { type GatewayKey, gatewayTokenLimits } from './gateway-token.ts';
 
-/** Most keys of one file. */
+/** Maximum number of keys of one file. */
 const mostKeys = 8;
 /** Largest file of keys, bytes. */
 const maxFileBytes = 65_536;

@@ -82,7 +82,7 @@ export type DelegatedCall = {
   readonly tenant?: string;
 };
 
-/** A call for which the gateway issues further tokens: it also knows the groups of the user. */
+/** A call for which the gateway issues further tokens: it also has the groups of the user. */
 export type DelegatedMember = DelegatedCall & {
   /** Groups that the issuer of the user named. */
   readonly groups: readonly string[];

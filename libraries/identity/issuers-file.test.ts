@@ -17,7 +17,7 @@ test('an empty issuer list is valid and trusts no issuer', async () => {
   expect(await read('issuers: []\n')).toEqual([]);
 });
 
-test('keys of an issuer are at a URL or in a file relative to the list', async () => {
+test('the keys of an issuer are at a URL or in a file relative to the list', async () => {
   const issuers = await read(
     'issuers:\n  - { issuer: one, audience: a, jwksUrl: "https://one.example/keys" }\n  - { issuer: two, audience: b, jwksFile: two.json }\n',
   );
@@ -45,7 +45,7 @@ test('keys at a URL without TLS are refused, except on loopback', async () => {
   }
 });
 
-test('keys of a service of the cluster are at a name that only the cluster has', async () => {
+test('keys at a service inside the cluster are accepted only under a name that only the cluster resolves', async () => {
   const at = (url: string) => read(`issuers:\n  - { issuer: one, audience: a, serviceJwksUrl: "${url}" }\n`);
   const url = 'http://portcullis-gateway.team.svc:8080/.well-known/jwks.json';
   expect(await at(url)).toEqual([{ issuer: 'one', audience: 'a', jwks: new URL(url) }]);

@@ -4,7 +4,7 @@ import { readYamlFile } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
 import type { TrustedIssuer } from './create-verifier.ts';
 
-/** Most issuers of one installation; each has its own series of a metric. */
+/** Maximum number of issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
 const name = z.string().min(1).max(255);
 /** Keys that travel without TLS can be exchanged on the way; on loopback there is no way. */
@@ -12,7 +12,7 @@ const keysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)
   .refine(isProtected, 'must be an https URL, or http on loopback');
-/** Keys of a service of the same cluster, whose connections carry the tokens without TLS as well. */
+/** Keys of a service of the same cluster, whose connections transfer the tokens without TLS as well. */
 const serviceKeysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)

@@ -8,8 +8,8 @@ import { isSentToThisMachine } from './is-sent-to-this-machine.ts';
 type PersonTenant = { readonly tenant: string | undefined; readonly groups: readonly string[] };
 
 /**
- * The tenant of a request of a verified person: the one that X-Tenant-Id names, or the only one of the token. Without a
- * tenant the groups of the token have no rights.
+ * The tenant of a request of a verified person: the tenant that X-Tenant-Id names, or the only one of the token.
+ * Without a tenant the groups of the token have no rights.
  * @returns undefined for a tenant that the token does not have
  */
 export function tenantOfPerson(

@@ -9,7 +9,7 @@ const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
 /** The values that the header of a token may have. */
 type ExpectedHeader = {
-  /** Values of `typ`, in lower case; undefined stands for an absent one. */
+  /** Values of `typ`, in lower case; undefined means an absent one. */
   readonly types: ReadonlySet<string | undefined>;
   readonly algorithms: readonly Algorithm[];
 };

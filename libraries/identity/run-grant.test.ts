@@ -107,7 +107,7 @@ test.each([
   ['nodes', 100_000],
   ['modelTokens', 2_000_000],
   ['outputBytes', 67_108_864],
-] as const)('the budget of %s is from 1 to %i', async (name, max) => {
+] as const)('the budget of %s in a run grant is from 1 to %i', async (name, max) => {
   for (const amount of [1, max])
     expect(await codeOf(await mint({ budget: { ...budget, [name]: amount } }))).toBe('grant');
   for (const amount of [0, max + 1, 1.5]) {
@@ -115,7 +115,7 @@ test.each([
   }
 });
 
-test('the exchange learns the run, the tenant and the groups of the user from the grant', async () => {
+test('the token exchange reads the run, the tenant and the groups of the user from the grant', async () => {
   const grant = await mint({ tenant: 'acme', groups: ['staff', 'sales'] });
   const verifier = createRunGrantVerifier({ issuer, jwks: server.url, clock });
   expect(await verifier.open(grant)).toMatchObject({ ...run, tenant: 'acme', groups: ['staff', 'sales'] });

@@ -56,7 +56,7 @@ type MintGrantOptions = GrantedRun & {
 };
 
 /**
- * Signs the right of one run to ask for tokens until its deadline.
+ * Signs the right of one run to request tokens until its deadline.
  * @throws UnsignableTokenError
  */
 export async function mintRunGrant(options: MintGrantOptions): Promise<string> {

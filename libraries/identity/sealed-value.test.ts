@@ -15,7 +15,7 @@ test('a sealed value is opened with its key and purpose only, and contains no cl
   expect(await createSealer(key, 'sign-in').open(sealed)).toBeUndefined();
 });
 
-test('a sealed value is refused from its end on, and after any change of a character', async () => {
+test('a sealed value is refused after its expiry, and after any change of a character', async () => {
   const clock = createFakeClock(new Date());
   const sealer = createSealer(key, 'session', clock);
   const sealed = await sealer.seal(value, new Date(clock.date().getTime() + 10_000));

@@ -3,7 +3,7 @@ import { compactVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { signCard } from './sign-card.ts';
 
-test('a signature of a card covers its content without members that are empty or become so', async () => {
+test('a signature of a card covers its content without members that are empty or become empty', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const card = {
     name: 'n',

@@ -6,10 +6,10 @@ import type { GatewayKey } from './gateway-token.ts';
 type Json = Readonly<Record<string, JsonValue>>;
 
 /**
- * The signature of an agent card of A2A 1.0: a JWS (RFC 7515) with detached payload, the canonical JSON (RFC
- * 8785) of the card without signatures and without empty texts, lists and objects. What becomes empty in this way is left out
- * too, as by both official SDKs, which verify no other content.
- * EdDSA gives equal signatures for equal cards, so that all replicas answer with the same bytes.
+ * The signature of an agent card of A2A 1.0: a JWS (RFC 7515) with detached payload, the canonical JSON (RFC 8785) of
+ * the card without signatures and without empty texts, lists and objects. Members that become empty in this way are
+ * omitted too, as by both official SDKs, which verify no other content. EdDSA gives equal signatures for equal cards,
+ * so that all replicas answer with the same bytes.
  */
 export async function signCard(
   card: Json,

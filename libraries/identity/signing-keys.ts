@@ -19,7 +19,7 @@ const keySchema = z.strictObject({
   /** When the next key replaces it; absent for the newest key. */
   signsUntil: z.iso.datetime().optional(),
 });
-/** Most keys that are published at a time. */
+/** Maximum number of keys that are published at a time. */
 const mostSigningKeys = 8;
 const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(mostSigningKeys) });
 

@@ -8,7 +8,7 @@ function faultOf(conditions: TokenConditions, claims: Readonly<Record<string, ne
   return conditionFault({ header: { alg: 'ES256', typ }, claims: claims as never }, conditions, now);
 }
 
-test('a token is refused from its maximum age and the clock skew of 30 s on, and without iat', () => {
+test('a token is refused once it reaches its maximum age and the clock skew of 30 s, and without iat', () => {
   const conditions = { maxAgeSeconds: 60 };
   expect(faultOf(conditions, { iat: seconds - 89 })).toBeUndefined();
   expect(faultOf(conditions, { iat: seconds - 90 })).toBe('too_old');

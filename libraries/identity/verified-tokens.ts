@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Most tokens of one key set that are kept as verified. */
+/** Maximum number of tokens of one key set that are kept as verified. */
 const maxTokens = 4_096;
 
 /** The tokens whose signature one key set has verified: their SHA-256, the most recently used ones. */

@@ -34,7 +34,7 @@ test('the signature of a repeated token is verified once, and the signature of a
   expect(keys.verified()).toBe(3);
 });
 
-test('a wrong signature is verified and refused each time, also beside a token with the same claims that was accepted', async () => {
+test('a wrong signature is verified and refused each time, even after a token with the same claims was accepted', async () => {
   const keys = counted(key);
   expect(await signatureFault(await signText(key, '{}'), keys, repeated)).toBeUndefined();
   const forged = await signText(other, '{}');

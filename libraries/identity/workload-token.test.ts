@@ -75,7 +75,7 @@ test('a workload token says R2 only if the gateway wrote it, and no other exposu
 });
 
 describe('times', () => {
-  test('a token lives at most 60 seconds', async () => {
+  test('a workload token lives at most 60 seconds', async () => {
     expect(await codeOf(await mint({ ttlSeconds: 60 }))).toBe('workload');
     await expect(mint({ ttlSeconds: 61 })).rejects.toMatchObject({ code: 'lifetime_too_long' });
     expect(await codeOf(await forge({ iat: now(), exp: now() + 60 }))).toBe('workload');
@@ -104,11 +104,11 @@ describe('times', () => {
     [{ sub_iss: undefined }],
     [{ agentId: 7 }],
     [{ versionId: undefined }],
-  ])('the claims %j are invalid', async (change) => {
+  ])('a workload token with the claims %j is invalid', async (change) => {
     expect(await codeOf(await forge(change))).toBe('claims_invalid');
   });
 
-  test('a token that was issued before the process started is refused', async () => {
+  test('a workload token that was issued before the process started is refused', async () => {
     const before = await mint();
     clock.advance(1_000);
     verifier = createWorkloadVerifier({ ...target, issuer, jwks: server.url, clock });
@@ -118,7 +118,7 @@ describe('times', () => {
 });
 
 describe('binding', () => {
-  test('a token of another agent or another version is refused, and so is an expired one', async () => {
+  test('a workload token of another agent or another version is refused, and so is an expired one', async () => {
     expect(await codeOf(await mint())).toBe('workload');
     expect(await codeOf(await mint({ agentId: 'agent-2' }))).toBe('audience_wrong');
     expect(await codeOf(await mint({ versionId: 'version-2' }))).toBe('audience_wrong');
@@ -129,20 +129,20 @@ describe('binding', () => {
     expect(await codeOf(token)).toBe('expired');
   });
 
-  test('a token is for one operation and the scope invoke', async () => {
+  test('a workload token is valid for one operation and the scope invoke', async () => {
     expect(await codeOf(await mint(), 'message:stream')).toBe('operation_wrong');
     expect(await codeOf(await forge({ operation: undefined }), operation)).toBe('operation_wrong');
     expect(await codeOf(await forge({ scope: 'view' }))).toBe('scope_wrong');
     expect(await codeOf(await forge({ scope: 'invoke view' }))).toBe('scope_wrong');
   });
 
-  test('a refused token does not count as used', async () => {
+  test('a refused workload token does not count as used', async () => {
     const token = await mint();
     expect(await codeOf(token, 'message:stream')).toBe('operation_wrong');
     expect(await codeOf(token)).toBe('workload');
   });
 
-  test('names that contain separators give different audiences', async () => {
+  test('names that contain separators yield different audiences', async () => {
     const odd = createWorkloadVerifier({
       agentId: ['a', 'version', 'b'].join(':'),
       versionId: 'c',
@@ -188,7 +188,7 @@ describe('header, keys and issuer', () => {
     expect(await access.verify(token)).toMatchObject({ code: 'type_refused' });
   });
 
-  test('without keys no token is accepted, and a refused token does not count as used', async () => {
+  test('without keys no workload token is accepted, and a refused token does not count as used', async () => {
     server.answerWith((outgoing) => outgoing.writeHead(500).end());
     verifier = createWorkloadVerifier({ ...target, issuer, jwks: server.url, clock });
     const token = await mint();
@@ -204,7 +204,7 @@ describe('header, keys and issuer', () => {
 });
 
 describe('the chain of actors', () => {
-  test('four actors are accepted and a fifth is refused', async () => {
+  test('a chain of four actors is accepted and a fifth actor is refused', async () => {
     const chain = (count: number) => Array.from({ length: count }, (_, at) => agent(`hop-${at}`));
     expect(await codeOf(await mint({ actors: chain(4) }))).toBe('workload');
     await expect(mint({ actors: chain(5) })).rejects.toMatchObject({ code: 'actors_too_many' });
@@ -215,7 +215,7 @@ describe('the chain of actors', () => {
     expect(await codeOf(await forge({ act }))).toBe('actors_too_many');
   });
 
-  test('an agent is in a chain once, and an equal name of another issuer is another agent', async () => {
+  test('an agent occurs in a chain once, and an equal name of another issuer is another agent', async () => {
     await expect(mint({ actors: [agent('a'), agent('b'), agent('a')] })).rejects.toMatchObject({
       code: 'actor_repeated',
     });
@@ -225,7 +225,7 @@ describe('the chain of actors', () => {
     expect(await codeOf(await mint({ actors: [agent('a'), namesake] }))).toBe('workload');
   });
 
-  test('a token that would be too long is not signed', async () => {
+  test('a workload token that would be too long is not signed', async () => {
     const actors = Array.from({ length: 4 }, (_, at) => ({
       issuer: '€'.repeat(255),
       subject: `${at}${'€'.repeat(254)}`,
@@ -235,13 +235,13 @@ describe('the chain of actors', () => {
 });
 
 describe('a token is accepted once', () => {
-  test('a token that is presented several times at once is accepted once', async () => {
+  test('a workload token that is presented several times at once is accepted once', async () => {
     const token = await mint();
     const found = await Promise.all([codeOf(token), codeOf(token), codeOf(token)]);
     expect(found.sort()).toEqual(['token_used', 'token_used', 'workload']);
   });
 
-  test('the id of a used token is kept as long as the token is valid, and the time of day may be set back', async () => {
+  test('the id of a used token is kept while the token is valid, even if the clock is set back', async () => {
     const token = await mint();
     expect(await codeOf(token)).toBe('workload');
     clock.advance(64_999);

@@ -34,7 +34,7 @@ export type McpExposure = 'R1' | 'R2';
 type MintWorkloadOptions = DelegatedCall & {
   readonly key: GatewayKey;
   readonly issuer: string;
-  /** The operation of the protocol that the call asks for, for example `message:send`. */
+  /** The operation of the protocol that the call requests, for example `message:send`. */
   readonly operation: string;
   /** Whom the agent admits over MCP; R1 when absent. */
   readonly exposure?: McpExposure;
@@ -68,7 +68,7 @@ type WorkloadVerifierOptions = Pick<DelegatedCall, 'agentId' | 'versionId'> & {
   /** The public keys of the gateway. */
   readonly jwks: KeyPlace;
   readonly clock?: Clock;
-  /** Most ids of used tokens; a call beyond them is refused. */
+  /** Maximum number of ids of used tokens; a call beyond them is refused. */
   readonly usedIds?: number;
   readonly onUnavailable?: (error: KeysError) => void;
 };

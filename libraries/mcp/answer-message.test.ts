@@ -30,7 +30,7 @@ test.each([
   ['2025-11-25', '2025-11-25'],
   ['2025-06-18', '2025-06-18'],
   ['2024-11-05', '2025-11-25'],
-])('a client that asks for version %s gets %s', async (asked, given) => {
+])('a client that requests the MCP version %s gets %s', async (asked, given) => {
   const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'c', version: '1' } };
   expect(await ask({ id: 1, method: 'initialize', params })).toEqual({
     jsonrpc: '2.0',
@@ -83,7 +83,7 @@ test.each([
   ['an id that is a fraction', { jsonrpc: '2.0', id: 1.5, method: 'ping' }],
   ['parameters in a list', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }],
   ['neither a method nor an id', { jsonrpc: '2.0' }],
-])('%s is refused as a message', (_what, json) => {
+])('%s is refused as an MCP message', (_what, json) => {
   expect(clientMessageSchema.safeParse(json).success).toBe(false);
 });
 

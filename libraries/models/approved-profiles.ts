@@ -43,7 +43,7 @@ export const profilesFileSchema = z.strictObject({
     .default([]),
 });
 
-/** The approved profiles by their ids. Of rerank and rewrite, the first one listed is used where none is named. */
+/** The approved profiles by their ids. For rerank and rewrite, the first listed profile is used if none is named. */
 export type ApprovedProfiles = {
   readonly embedding: ReadonlyMap<string, EmbeddingProfile>;
   readonly rerank: ReadonlyMap<string, RerankProfile>;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Turns } from '#kit/concurrency/turns';
 import { countTokens, countTokensInTurns } from './count-tokens.ts';
 
-test('tokens are those of o200k_base, also for texts that look like control tokens', () => {
+test('tokens are those of o200k_base, even for texts that look like control tokens', () => {
   expect(countTokens('')).toBe(0);
   expect(countTokens('Hello, world!')).toBe(4);
   expect(countTokens('<|endoftext|>')).toBeGreaterThan(1);
@@ -13,7 +13,7 @@ test('a megabyte without a space is counted', () => {
   expect(countTokens(' '.repeat(1_000_000))).toBeGreaterThan(0);
 });
 
-test('a run of 256 characters is encoded at once and a longer one is cut, whatever white space surrounds it', () => {
+test('a run of 256 characters is encoded at once and a longer one is split, whatever white space surrounds it', () => {
   const spaces = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit)).filter((one) =>
     /\s/.test(one),
   );
@@ -25,7 +25,7 @@ test('a run of 256 characters is encoded at once and a longer one is cut, whatev
   }
 });
 
-test('a text counted in turns has the same number of tokens; a count stops above its bound', async () => {
+test('a text counted in slices has the same number of tokens; a count stops above its limit', async () => {
   const turns = new Turns();
   const mixed = 'Отпуск оплачивается. Holidays are paid; see § 4.2.\n\n| a | 1234567 | 🎄 <|endoftext|> '.repeat(300);
   for (const text of ['', 'word', mixed, 'ж'.repeat(70_000), ' '.repeat(70_000), mixed + 'x'.repeat(3_000) + mixed]) {
@@ -36,7 +36,7 @@ test('a text counted in turns has the same number of tokens; a count stops above
   }
 });
 
-test('a megabyte is counted in turns while other work of the event loop continues', async () => {
+test('a megabyte is counted in slices while other work of the event loop continues', async () => {
   const turns = new Turns();
   let ticks = 0;
   const timer = setInterval(() => {

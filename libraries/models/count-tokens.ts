@@ -4,13 +4,13 @@ import type { Turns } from '#kit/concurrency/turns';
 /** Longest run without a change between white space and other characters that is encoded at once: its cost is quadratic. */
 const longestRun = 256;
 
-/** UTF-16 units that are looked at between two values of a generator. */
+/** UTF-16 units that are read between two values of a generator. */
 const unitsOfStep = 65_536;
 
-/** Words that are encoded between two looks at the clock. */
+/** Words that are encoded between two checks of the clock. */
 const wordsOfStep = 64;
 
-/** Tokens of a text in the encoding o200k_base. A longer run is cut first, which can count a few tokens more. */
+/** Tokens of a text in the encoding o200k_base. A longer run is split first, which can count a few tokens more. */
 export function countTokens(text: string): number {
   let tokens = 0;
   let from = 0;
@@ -38,7 +38,7 @@ export async function countTokensInTurns(text: string, turns: Turns, most = Numb
   return tokens;
 }
 
-/** Tokens of each word, or 0 after a stretch without a cut. */
+/** Tokens of each word, or 0 after a stretch without a split. */
 function* countsOf(text: string): Generator<number> {
   let from = 0;
   for (const cut of cutsOf(text)) {
@@ -51,7 +51,9 @@ function* countsOf(text: string): Generator<number> {
   for (const word of encodeGenerator(text.slice(from), plain)) yield word.length;
 }
 
-/** Positions in runs longer than `longestRun` at which a text is cut; undefined after each stretch of `unitsOfStep`. */
+/**
+ * Positions in runs longer than `longestRun` at which a text is split; undefined after each stretch of `unitsOfStep`.
+ */
 function* cutsOf(text: string): Generator<number | undefined> {
   let start = 0;
   let wasSpace = false;

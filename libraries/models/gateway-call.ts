@@ -37,7 +37,7 @@ type Attempt =
 
 /**
  * Calls of the gateway with retries: a lost connection, 429 and 5xx are retried with backoff, not before `Retry-After`,
- * until the timeout or the last attempt. A pause beyond the timeout ends the call at once.
+ * until the timeout or the last attempt. A pause beyond the timeout ends the call immediately.
  */
 export function openGatewayCall(options: GatewayCallOptions): GatewayCall {
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384 });

@@ -65,7 +65,7 @@ test('texts are embedded in batches of the profile with the prefix of their use,
   expect(gateway.seen).toHaveLength(3);
 });
 
-test('vectors are scaled to unit length, and those in base64 are read too', async () => {
+test('vectors are scaled to unit length, and base64 vectors are read, too', async () => {
   gateway.play(answers(vectors([3, 4], Buffer.from(new Float32Array([0, -2]).buffer).toString('base64'))));
   expect(await models.embed(profile, 'query', ['a', 'b'])).toEqual([
     new Float32Array([0.6, 0.8]),
@@ -152,7 +152,7 @@ test('a completion is the text of the first choice, and the gateway gets key and
 const answer = { name: 'names', schema: { type: 'object', properties: {}, required: [], additionalProperties: false } };
 const strict = { type: 'json_schema', json_schema: { ...answer, strict: true } };
 
-test('a call with the form of its answer asks for it in strict mode, and once more without it if the model refuses that', async () => {
+test('a call with a response format requests strict mode, and is repeated once without it if the model refuses that', async () => {
   expect(await models.complete('talker', { ...prompt, answer })).toBe('hi');
   expect(bodies()).toEqual([expect.objectContaining({ response_format: strict })]);
   gateway.forget();
@@ -171,7 +171,7 @@ test.each([
   ['denied', 403, error('policy_denied'), 1],
   ['unavailable', 401, error('unauthenticated'), 1],
 ] as const)(
-  'a call with the form of its answer that is %s ends after a bounded number of attempts',
+  'a call with a response format that is %s ends after a bounded number of attempts',
   async (code, status, body, seen) => {
     gateway.play(answers(body, status));
     expect(await codeOf(models.complete('talker', { ...prompt, answer }))).toBe(code);
@@ -191,7 +191,7 @@ test.each([
   [403, error('model_disabled'), {}, 'unavailable'],
   [404, error('model_not_found'), {}, 'unavailable'],
   [307, '', { location: '/elsewhere' }, 'unavailable'],
-] as const)('status %i with %o ends a call after one attempt', async (status, body, headers, code) => {
+] as const)('a call with the answer %i and %o ends after one attempt', async (status, body, headers, code) => {
   gateway.play(answers(body, status, headers));
   expect(await codeOf(models.complete('talker', prompt))).toBe(code);
   expect(gateway.seen).toHaveLength(1);

@@ -17,7 +17,7 @@ export function openGatewayModels(url: URL, tokenFile: string | undefined): Mode
 }
 
 /**
- * The models of a model gateway, asked over HTTP: embeddings and chat as in the OpenAI API, rerank as in the APIs of
+ * The models of a model gateway, called over HTTP: embeddings and chat as in the OpenAI API, rerank as in the APIs of
  * Cohere and Jina. Calls of one batch are sent one after the other, so that one document does not crowd out others.
  */
 export function createGatewayModels(options: GatewayModelsOptions): Models {
@@ -57,7 +57,7 @@ export function createGatewayModels(options: GatewayModelsOptions): Models {
       try {
         return await post({ response_format: format });
       } catch (error) {
-        // A model without strict mode refuses the call; what else it refuses, it refuses again.
+        // A model without strict mode refuses the call; anything else that it refuses, it refuses again.
         if (!(error instanceof ModelsError && error.code === 'refused')) throw error;
         return post({});
       }

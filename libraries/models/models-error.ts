@@ -10,7 +10,7 @@ const sentences = {
 /** A call of a model had no usable answer. The message never contains a text, a token or an answer. */
 export class ModelsError extends Error {
   readonly code: ModelsFault;
-  /** Milliseconds after which the gateway asks to try again; only of `unavailable`. */
+  /** Milliseconds after which the gateway requests another attempt; only for `unavailable`. */
   readonly retryAfterMs: number | undefined;
   /** Whether no answer came within the timeout of the call; only of `unavailable`. */
   readonly isLate: boolean;

@@ -5,11 +5,11 @@ export type EmbeddingProfile = {
   readonly model: string;
   /** Length of every vector. */
   readonly dimension: number;
-  /** Whether a call asks for that dimension; models of a fixed dimension refuse the parameter. */
+  /** Whether a call requests that dimension; models of a fixed dimension refuse the parameter. */
   readonly sendDimension: boolean;
-  /** Most texts of one call. */
+  /** Maximum number of texts of one call. */
   readonly batch: number;
-  /** Most tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
+  /** Maximum number of tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
   readonly maxTokens: number;
   readonly queryPrefix: string;
   readonly passagePrefix: string;
@@ -30,14 +30,17 @@ export type ModelCall = {
   readonly signal?: AbortSignal;
   /** Header of W3C Trace Context that the gateway gets. */
   readonly traceparent?: string;
-  /** Bound of the call with all its attempts, milliseconds; that of the client when absent. It holds for all batches of a rerank together. */
+  /**
+   * Bound of the call with all its attempts, milliseconds; that of the client when absent. It applies to all batches of
+   * a rerank together.
+   */
   readonly timeoutMs?: number;
 };
 
 /**
- * Models behind the model gateway. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too slow,
- * not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway or the
- * model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
+ * Models that the model gateway serves. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too
+ * slow, not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway
+ * or the model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
  * dimension).
  */
 export type Models = AsyncDisposable & {
@@ -56,8 +59,8 @@ export type Models = AsyncDisposable & {
     call?: ModelCall,
   ): Promise<readonly RerankedDocument[]>;
   /**
-   * The text of an answer to one user message. With `answer` the call asks for JSON of that form in strict mode, and once
-   * more without it where the model refuses the call; so the caller checks the form in either case.
+   * The text of an answer to one user message. With `answer` the call requests JSON of that form in strict mode, and
+   * once more without it if the model refuses the call; so the caller checks the form in either case.
    */
   complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };
@@ -68,6 +71,6 @@ type Prompt = { readonly system: string; readonly user: string; readonly answer?
 export type AnswerForm = {
   /** Letters, digits, `_` and `-`. */
   readonly name: string;
-  /** JSON Schema in the part that strict modes know: every member required, no others, no bounds. */
+  /** JSON Schema in the part that strict modes support: every member required, no others, no bounds. */
   readonly schema: object;
 };

@@ -6,7 +6,7 @@ import { type ConnectionFault, connectionFault } from '#kit/http/connection-faul
 /** A step on the way to a server. */
 type ConnectionStep = 'dns' | 'tcp' | 'tls';
 
-/** The steps that succeeded, and the one that failed. */
+/** The steps that succeeded, and the step that failed. */
 type ConnectionCheck = {
   readonly passed: readonly ConnectionStep[];
   readonly failed?: { readonly step: ConnectionStep; readonly cause: ConnectionFault };

@@ -31,7 +31,7 @@ async function tested(kind: ApprovedProvider['kind'], body: string) {
 
 const completion = JSON.stringify({ choices: [{ message: { content: 'yes' } }] });
 
-test('a detector or classifier that answers 200 with another form does not pass the test', async () => {
+test('a detector or classifier that answers 200 in another form does not pass the test', async () => {
   for (const body of ['<html>Welcome</html>', '', '{}', '{"decision":"perhaps"}', '[]', 'null']) {
     for (const kind of ['detector', 'classifier'] as const) {
       expect(await tested(kind, body), `${kind} ${body}`).toMatchObject({ cause: 'invalid_answer', http: 'failed' });
@@ -65,7 +65,7 @@ test('a provider that never ends its answer does not fill the memory: the transf
   expect(sent).toBeLessThan(64 * 1_048_576);
 });
 
-test('an answer that breaks off is a fault of the connection', async () => {
+test('an answer that breaks off is a connection fault', async () => {
   using server = await serve((response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{"data":');
     setTimeout(() => response.destroy(), 50);

@@ -32,9 +32,9 @@ type StepName = ProviderTestStep['step'];
 type Failure = { readonly cause: ProviderFault; readonly message: string };
 
 const question = 'This is a test of the connection. Please answer it.';
-/** Most bytes of a list of models; a larger answer is not a list of models. */
+/** Maximum number of bytes of a list of models; a larger answer is not a list of models. */
 const modelListBytes = 4_194_304;
-/** Most bytes of a decision or completion, as in the runtime. */
+/** Maximum number of bytes of a decision or completion, as in the runtime. */
 const decisionBytes = 65_536;
 
 const completionSchema = z.object({ choices: z.array(z.object({ message: z.object({}) })).min(1) });

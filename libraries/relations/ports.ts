@@ -5,7 +5,10 @@ import type { Tuple } from './tuple.ts';
 export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
-/** Most tuples of one grant or revoke, and of one page; most groups that one call claims: those of a token and `authenticatedAll`. */
+/**
+ * Maximum number of tuples of one grant or revoke, and of one page; maximum number of groups that one call claims:
+ * those of a token and `authenticatedAll`.
+ */
 export const relationLimits = { tuples: 100, page: 100, claimedGroups: 101 } as const;
 
 /** A part of the objects that a subject reaches. */
@@ -14,7 +17,7 @@ export type ObjectWindow = {
   readonly from?: string;
   /** The last object that may be returned; absent for the last of the type. */
   readonly to?: string;
-  /** Most objects, at least 1. */
+  /** Maximum number of objects, at least 1. */
   readonly limit: number;
 };
 
@@ -67,10 +70,10 @@ export type Relations = AsyncDisposable & {
   objectsOf(subject: string, relation: string, type: ObjectType, claimed?: ClaimedGroups): Promise<readonly string[]>;
 
   /**
-   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the limit
-   * only if there are no more. The subject may be `group:…#member`, for what every member of a group has by it. The work
-   * depends on what the subject reaches, and not on other objects or their subjects; for more than a store can follow that
-   * way, RelationsModelError too_complex.
+   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the
+   * limit only if there are no more. The subject may be `group:…#member`, for the relations that every member of a
+   * group has by it. The work depends on the relations of the subject, and not on other objects or their subjects; for
+   * more than a store can follow that way, RelationsModelError too_complex.
    */
   nextObjects(
     subject: string,
@@ -93,8 +96,8 @@ export type Relations = AsyncDisposable & {
 
   /**
    * Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing.
-   * @param within a transaction of the database of the service. A store in this database makes the change in it; another
-   * store makes it at once, whether the transaction is committed or not
+   * @param within a transaction of the database of the service. A store in this database makes the change in it;
+   * another store makes it immediately, whether the transaction is committed or not
    */
   grant(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 

@@ -77,7 +77,7 @@ function readSubject(kind: 'user' | 'agent', text: string): ReadSubject {
 }
 
 /**
- * Percent-encodes what stores give a meaning to; no encoded name contains a bar.
+ * Percent-encodes characters that have a meaning for stores; no encoded name contains a bar.
  * @throws RelationsModelError for text that is not well-formed
  */
 export function encodeName(text: string): string {

@@ -29,7 +29,7 @@ test('groups of the same name in two tenants, and two names in one tenant, are d
   );
 });
 
-test('every tenant and group name gives objects that a store accepts, and short names are read back', () => {
+test('every tenant and group name yields objects that a store accepts, and short names are read back', () => {
   fc.assert(
     fc.property(name, name, (tenant, group) => {
       const object = groupObject(tenant, group);

@@ -89,7 +89,7 @@ export function checkClaims(subject: string, claimed: readonly string[]): void {
 }
 
 /**
- * Refuses what checkClaims refuses, but for the members of a group as the subject.
+ * Refuses the claims that checkClaims refuses, except for the members of a group as the subject.
  * @throws RelationsModelError
  */
 export function checkHolder(subject: string, claimed: readonly string[]): void {

@@ -31,7 +31,7 @@ export const restoredUidMessage = `the annotation ${restoredUidAnnotation} is se
 
 /** A right that no role grants: writing reports in the name of any replica. */
 const writeAnyVerb = 'write-any';
-/** The right of the operator's service account, on routes: to write what only the operator writes. */
+/** The right of the operator's service account, on routes: to write objects that only the operator writes. */
 const operateVerb = 'operate';
 /** The right to create such objects from a backup; it does not allow changing one. */
 export const restoreVerb = 'restore';
@@ -102,7 +102,10 @@ function article({ kind }: Kind): 'A' | 'An' {
 
 const podName = 'authentication.kubernetes.io/pod-name';
 
-/** `immutability.ts` and `identity.ts` check the same in TypeScript, except the writer, which only the API server knows. */
+/**
+ * `immutability.ts` and `identity.ts` check the same in TypeScript, except the writer, which only the API server can
+ * identify.
+ */
 export const admissionRules: readonly AdmissionRule[] = [
   {
     name: `ids.${group}`,

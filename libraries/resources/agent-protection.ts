@@ -4,7 +4,7 @@ import { confirmUnguardedAnnotation } from './kinds.ts';
 import type { Stored } from './metadata.ts';
 import { confirmationOf } from './protection.ts';
 
-/** `Input` is what callers send, `Output` what the agent answers. */
+/** `Input` is the text of callers, `Output` the answer of the agent. */
 export type AgentText = 'Input' | 'Output';
 type Guarded = { readonly spec: Pick<AgentVersion['spec'], 'guardrails'> };
 type Versions = Pick<Agent['spec'], 'version' | 'canary'>;
@@ -37,8 +37,8 @@ export function lostTexts(checked: readonly AgentText[], next: Guarded): string 
 const words = { Input: 'what callers send', Output: 'what the agent answers' } as const;
 
 /**
- * What a new version leaves unchecked, in words: its Agent names it already, so that it begins to serve callers when it is
- * ready. Undefined where it checks what the served version checks.
+ * The checks that a new version lacks, in words: its Agent names it already, so it begins to serve callers when it is
+ * ready. Undefined if it has the checks of the served version.
  */
 export function textsLostByVersion(version: Pick<AgentVersion, 'metadata' | 'spec'>, agent: Agent): string | undefined {
   const { spec, status, metadata } = agent;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, uidSchema } from './metadata.ts';
 
-/** Most entries of one access list, and most previous versions that run on. */
+/** Maximum number of entries of one access list, and maximum number of previous versions that run on. */
 export const agentLimits = { access: 128, keep: { min: 0, max: 8, default: 1 } } as const;
 
 const line = (max: number) =>
@@ -56,7 +56,7 @@ const agentSpecSchema = z
       .min(agentLimits.keep.min)
       .max(agentLimits.keep.max)
       .optional()
-      .describe('keep is the number of previous versions that run on; 1 when absent.'),
+      .describe('keep is the number of previous versions that keep running; 1 when absent.'),
     owner: z
       .strictObject({ issuer: issuer(), subject: subject() })
       .describe('owner is the user who owns the agent and reads its traces.'),
@@ -104,7 +104,7 @@ const agentStatusSchema = z.strictObject({
     .array(servedVersion('a previous version'))
     .max(agentLimits.keep.max)
     .optional()
-    .describe('previous are the previous versions that run on, newest first.'),
+    .describe('previous are the previous versions that keep running, newest first.'),
 });
 
 export const agentSchema = resourceSchema('Agent', agentSpecSchema, agentStatusSchema);

@@ -11,7 +11,7 @@ import {
 const note = { author: 'ann (command line)', message: 'first release' };
 const noted = (value: string) => ({ [changeNoteAnnotation]: value });
 
-test('the note of a write is read by the token of that write only', () => {
+test('the note of a write is read only by the token of that write', () => {
   const annotations = noted(writeChangeNote('t-1', note));
   expect(readChangeNote(annotations, 't-1')).toEqual(note);
   expect(readChangeNote(annotations, 't-2')).toBeUndefined();

@@ -41,8 +41,8 @@ export const tokenMembers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a note belongs to: the token of the spec, or for a kind without one the generation, which every change of the spec
- * increases by one.
+ * The subject of a note: the token of the spec, or for a kind without one the generation, which every change of the
+ * spec increases by one.
  */
 export function noteToken({ kind, spec, metadata }: NotedObject): string {
   const member = tokenMembers.get(kind);

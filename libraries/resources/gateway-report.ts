@@ -5,7 +5,7 @@ import { resourceSchema, uidSchema } from './metadata.ts';
 /** Above the number of routes of any installation. */
 const maxRoutes = 16_384;
 
-/** Most entries of providers. */
+/** Maximum number of entries of providers. */
 export const maxProviderStates = 512;
 
 const routeVersion = z.strictObject({

@@ -92,7 +92,7 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** The longest cause of a failed application; a longer message is cut. */
+/** The longest cause of a failed application; a longer message is truncated. */
 export const causeLimit = 2_048;
 
 const applicationRecordSchema = z.strictObject({

@@ -8,8 +8,8 @@ const annotation = (object: string, name: string): string =>
   `? ${object}.metadata.annotations['${name}'] : ''`;
 
 /**
- * The writers whose deletions follow from another one that a user asked for: the garbage collector, and the controller
- * that empties a namespace. A refusal would keep the owner's dependents, or the namespace, for ever.
+ * The writers whose deletions follow from another deletion that a user requested: the garbage collector, and the
+ * controller that empties a namespace. A refusal would keep the owner's dependents, or the namespace, indefinitely.
  */
 const isCleanup = {
   name: 'isCleanup',

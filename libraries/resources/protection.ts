@@ -33,7 +33,7 @@ export function unguardingProblem(before: Stored<Change>, after: Change): string
 }
 
 /**
- * What a binding that guards a model protects now and would not protect after a change that leaves its policy, one
+ * The protection of a binding that guards a model now and that would be lost by a change that leaves its policy, one
  * sentence without a full stop for each.
  */
 export function weakenedBy(before: Pick<ModelBinding, 'spec' | 'status'>, after: Spec): readonly string[] {
@@ -154,8 +154,8 @@ function versionNames(spec: AgentVersion['spec'], names: readonly string[]): boo
 }
 
 /**
- * A deletion that was accepted before needs no confirmation. The value of `confirmationOf` confirms only a deletion that
- * names the resource version: what an interrupted command leaves behind allows no deletion by name.
+ * A deletion that was accepted before needs no confirmation. The value of `confirmationOf` confirms only a deletion
+ * that names the resource version: an annotation that an interrupted command leaves behind allows no deletion by name.
  */
 function isConfirmed({ metadata }: Stored<Resource>, { resourceVersion }: DeletionConditions): boolean {
   const confirmation = metadata.annotations?.[confirmDeletionAnnotation];

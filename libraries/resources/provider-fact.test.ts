@@ -20,12 +20,12 @@ test('a detector that fails in the workload of a route is the fault of that rout
   expect(factOf([reachable, silent], { ready: false })).toEqual({ kind: 'unknown' });
 });
 
-test('the fault of the model comes before that of a detector', () => {
+test('a fault of the model comes before a fault of a detector', () => {
   const down = { provider: 'echo', cause: 'credential_refused' } as const;
   expect(factOf([silent, down])).toEqual({ kind: 'failing', provider: 'echo', cause: 'credential_refused' });
 });
 
-test('a detector with the name of the provider of the model is no fault of the model', () => {
+test("a detector with the name of the model's provider is no fault of the model", () => {
   const namesake = { ...silent, provider: 'echo', workload: 'g-2' };
   expect(factOf([namesake])).toEqual({ kind: 'unknown' });
 });

@@ -15,8 +15,8 @@ export type ProviderFact =
     };
 
 /**
- * A failure at any ready replica counts: a part of the requests fails. That of the model comes before those of rules,
- * because no request is answered without it.
+ * A failure at any ready replica counts: a part of the requests fails. A fact about the model comes before facts about
+ * rules, because no request is answered without the model.
  */
 export function providerFactOf(
   reports: readonly Pick<GatewayReportSpec, 'ready' | 'providers'>[],

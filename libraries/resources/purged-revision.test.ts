@@ -30,7 +30,7 @@ test('a cause about a purged revision is forgotten, whatever the clock of its op
   }
 });
 
-test('the cause of another revision stays, and a binding without a cause needs nothing', () => {
+test('the cause of another revision stays, and a binding without a cause is not changed', () => {
   expect(forgetting({ policyRevision: 2 })).toBeUndefined();
   const { cause: _cause, ...rest } = bindingOf({}).status.applications[0] as ApplicationRecord;
   const binding = { metadata: { name: 'm' }, status: { applications: [rest] } };

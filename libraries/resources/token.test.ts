@@ -15,7 +15,7 @@ test.each([
   expect(tokenSchema.safeParse(text).success).toBe(isAllowed);
 });
 
-test('the tokens of policies and bindings have this form', () => {
+test('generated tokens of policies and bindings have the form of allowed tokens', () => {
   const { change } = guardrailPolicySchema.shape.spec.shape;
   const { apply } = modelBindingSchema.shape.spec.shape;
   for (const schema of [change, apply]) {

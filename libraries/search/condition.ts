@@ -3,7 +3,7 @@ import type { AttributeValue, IndexEntry } from './ports.ts';
 /**
  * A closed language of conditions on attributes. A list attribute fulfils a comparison if one of its values does; an
  * absent attribute fulfils none. `ne` is the opposite of `eq`: no value is equal. Values of different types are never
- * equal and never compared; strings are compared by code points. `contains` asks for a part of a string.
+ * equal and never compared; strings are compared by code points. `contains` matches a part of a string.
  */
 export type AttributeCondition =
   | { readonly and: readonly AttributeCondition[] }
@@ -68,7 +68,7 @@ function compareValues(one: AttributeValue, other: AttributeValue): number {
   return one.length - other.length;
 }
 
-/** Surrogates stand for code points above all others, though U+E000 to U+FFFF are the larger code units. */
+/** Surrogates represent code points above all others, though U+E000 to U+FFFF are the larger code units. */
 function codeUnitRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

@@ -29,7 +29,7 @@ describe('reciprocal rank fusion', () => {
     expect(fuse(0.6, 0.4)).toEqual(['left', 'right']);
   });
 
-  test('a ranking of weight 0 adds nothing, and no ranking gives an empty result', () => {
+  test('a ranking of weight 0 adds nothing, and without rankings the result is empty', () => {
     expect(fuseRankings([{ candidates: ranked('a'), weight: 0 }])).toEqual([]);
     expect(fuseRankings([])).toEqual([]);
   });

@@ -51,7 +51,7 @@ describe('reading a condition', () => {
     ['one value of in', { ...comparison, op: 'in', value: 'a' }, 'bad_value', 'value'],
     ['no value of in', { ...comparison, op: 'in', value: [] }, 'bad_value', 'value'],
     ['a list inside of in', { ...comparison, op: 'in', value: [1, [2]] }, 'bad_value', 'value.1'],
-  ])('%s is a fault that names its path', (_what, json, code, path) => {
+  ])('%s in a condition is a fault that names its path', (_what, json, code, path) => {
     expect(faultOf(json)).toEqual([code, path]);
   });
 
@@ -81,7 +81,7 @@ describe('reading a condition', () => {
       (count: number) => ({ ...comparison, value: 'a'.repeat(count) }),
       ['too_long', 'value'],
     ],
-  ])('the largest %s is accepted and one more is a fault', (_what, limit, json, fault) => {
+  ])('the largest %s in a condition is accepted, and one more is a fault', (_what, limit, json, fault) => {
     expect(faultOf(json(limit))).toBe('accepted');
     expect(faultOf(json(limit + 1))).toEqual(fault);
   });
@@ -125,7 +125,7 @@ describe('a condition on attributes', () => {
     expect(holds({ not: given })).toBe(!expected);
   });
 
-  test('strings are ordered by code points, as their UTF-8 bytes are', () => {
+  test('strings in conditions are ordered by code points, like their UTF-8 bytes', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', 'я', '\ud7ff', '\ue000', '\uffee', '\u{10000}', '\u{1f600}'),
       maxLength: 4,

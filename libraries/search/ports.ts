@@ -32,8 +32,8 @@ export type IndexEntry = EntryContent & EntryScope;
 export type EntryBlock = {
   readonly packed: Uint8Array;
   /**
-   * Of the entry at a place of the block; asked once for each, the same object for entries that share it. Its attributes
-   * are read once a condition needs them, and once only: a getter may decode them.
+   * Called once for each entry at a place of the block; returns the same object for entries that share it. Its
+   * attributes are read once a condition needs them, and once only: a getter may decode them.
    */
   readonly scopeOf: (at: number) => EntryScope;
   /** Estimated bytes that all scopes of the block occupy in memory. */
@@ -42,7 +42,7 @@ export type EntryBlock = {
 
 /** Applying a change twice has the effect of applying it once. */
 export type IndexChange =
-  /** Adds the entry, or replaces the one of the same id. */
+  /** Adds the entry, or replaces the entry with the same id. */
   | { readonly kind: 'put'; readonly entry: IndexEntry }
   /** Removes the entries of a group but for the named ones; no ids remove the group. */
   | { readonly kind: 'retain'; readonly group: string; readonly ids: readonly string[] };
@@ -60,7 +60,7 @@ export type CandidateQuery = {
   readonly labels: readonly string[] | 'every';
   readonly condition?: AttributeCondition;
   readonly legs: readonly Leg[];
-  /** Most candidates of each leg, from 1 to the `mostCandidates` of the index. */
+  /** Maximum number of candidates of each leg, from 1 to the `mostCandidates` of the index. */
   readonly window: number;
 };
 
@@ -94,8 +94,8 @@ export type CommittedChanges =
   | {
       readonly kind: 'changes';
       /**
-       * The present content of every group that changed, in pages, each of which is read when it is asked for: puts of entries,
-       * then the retain of each group. Changes that were applied before the source rejects may stay applied.
+       * The present content of every group that changed, in pages, each of which is read when it is requested: puts of
+       * entries, then the retain of each group. Changes that were applied before the source rejects may stay applied.
        */
       readonly changes: AsyncIterable<readonly IndexChange[]>;
       /** The partition reflects every change up to this number once these are applied. */

@@ -5,7 +5,7 @@ import { MemorySource } from './testing/memory-source.ts';
 
 const everything = { labels: 'every', window: 10 } as const;
 
-test('a group that was left out and changes while changes are read is in the index that reflects its change', async () => {
+test('a group that was omitted and changes while changes are read is in the index that reflects its change', async () => {
   const source = new MemorySource({ pageSize: 3, groupsAtOnce: 1 });
   await using index = openEmbeddedIndex({ source, mostBytes: 2 ** 20 });
   const find = async (reflects: bigint) => {
@@ -24,7 +24,7 @@ test('a group that was left out and changes while changes are read is in the ind
   expect(await find(reflects)).toEqual(['d-3', 'e-1']);
 });
 
-test('a source that changes during each reading is followed to an end', async () => {
+test('a reader catches up with a source that changes during each read', async () => {
   const source = new MemorySource({ pageSize: 3, groupsAtOnce: 3 });
   let id = 0;
   const write = () => {
@@ -57,7 +57,7 @@ test('a changed group of many entries is read in pages, and its retain after the
   expect(named).toEqual([['d-1', 'd-2', 'd-3'], ['d-4'], [ids]]);
 });
 
-test('a source that fails between two pages of a change is asked again, and the index then reflects the whole change', async () => {
+test('a source that fails between two pages of a change is read again, and the index then reflects the whole change', async () => {
   const source = new MemorySource({ pageSize: 1, groupsAtOnce: 1 });
   await using index = openEmbeddedIndex({ source, mostBytes: 2 ** 20 });
   const find = async (reflects: bigint) => {

@@ -1,10 +1,9 @@
 import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from './ports.ts';
 
 /**
- * Reads the tables behind an index. A change of a group (its entries, their labels or
- * attributes, its end) writes the number of its transaction to the group's row, which stays after the group has ended for as long
- * as `forgottenThrough` says.
- * Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
+ * Reads the tables of an index. A change of a group (its entries, their labels or attributes, its end) writes the
+ * number of its transaction to the group's row, which stays after the group has ended for as long as `forgottenThrough`
+ * says. Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
  * visible in order.
  */
 type PartitionReader<Cursor, BlockCursor> = {
@@ -51,7 +50,7 @@ type ChangeNumbers = {
 type ReadOptions = {
   /** Entries of a page of a load. */
   readonly pageSize: number;
-  /** Most groups of one answer about changes, without the further ones of its last number. */
+  /** Maximum number of groups of one answer about changes, without the further ones of its last number. */
   readonly groupsAtOnce: number;
 };
 
@@ -102,7 +101,7 @@ export function readPartitions<Cursor, BlockCursor = never>(
   };
 }
 
-/** Yields pages; each one is read while the one before it is used. */
+/** Yields pages; each one is read while the previous one is used. */
 async function* readAhead<Item, Cursor>(
   read: (after: Cursor | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: Cursor | undefined }>,
 ): AsyncGenerator<readonly Item[]> {

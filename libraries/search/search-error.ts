@@ -9,7 +9,7 @@ type SearchFault =
   | 'read_only'
   /** The partition or its index does not exist. */
   | 'absent'
-  /** The partition did not reflect the asked change in time. */
+  /** The partition did not reflect the required change in time. */
   | 'behind'
   /** The partition is larger than the configured bound. */
   | 'too_large'

@@ -24,8 +24,8 @@ const elements: readonly Element[] = [
 ];
 
 /**
- * The array types of a connection. The driver can ask the server for them at the start of each connection, but the failure of
- * that statement is an unhandled rejection, which ends the process (docs/decisions/0011).
+ * The array types of a connection. The driver can request them from the server at the start of each connection, but the
+ * failure of that statement is an unhandled rejection, which ends the process (docs/decisions/0011).
  */
 export const arrayTypes: Readonly<Record<string, ArrayType>> = Object.fromEntries(
   elements.flatMap(({ arrays, read }) =>
@@ -43,7 +43,7 @@ type ArrayType = {
   readonly parse: (text: string) => unknown;
 };
 
-/** The text of an array (PostgreSQL documentation, 8.15.2); another value is sent as it is. */
+/** The text of an array (PostgreSQL documentation, 8.15.2); another value is sent unchanged. */
 function serialize(values: unknown): unknown {
   if (!Array.isArray(values)) return values;
   return `{${values.map((value) => (value === null || value === undefined ? 'NULL' : quoted(textOf(value)))).join(',')}}`;

@@ -30,7 +30,7 @@ describe('waiting for a database without a server', () => {
 });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a database'), () => {
-  test('waiting for a database ends when one that starts later answers', async () => {
+  test('waiting for a database ends when a database that starts later answers', async () => {
     using folder = temporaryFolder();
     const port = await unusedPort();
     const password = (): string => passwordFrom(`${folder.path}/password`)();

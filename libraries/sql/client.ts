@@ -52,7 +52,7 @@ export function openClient(
     max_lifetime: null,
     idle_timeout: null as never,
     onclose: lose,
-    // The driver would ask each new connection for its array types in a statement whose failure nothing handles.
+    // The driver would request the array types on each new connection in a statement whose failure nothing handles.
     fetch_types: false,
     types: arrayTypes as never,
     // The types of the driver omit this option, which its own `listen` uses.

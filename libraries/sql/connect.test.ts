@@ -153,7 +153,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements'), () => {
     }
   });
 
-  test('a database transaction commits or rolls back as a whole, and its callback receives the same errors', async () => {
+  test('a database transaction commits or rolls back completely, and its callback receives the same errors', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     await sql`create table t (n int primary key)`;

@@ -38,7 +38,7 @@ export type ConnectOptions = {
   readonly url: URL | string;
   /** Shown in the server's list of sessions. */
   readonly applicationName: string;
-  /** Most connections at a time, 10 by default. Statements queue for one. */
+  /** Maximum number of connections at a time, 10 by default. Statements queue for one. */
   readonly max?: number;
   /** Called for every connection, so that a rotated password needs no restart; see `passwordFrom`. */
   readonly password?: () => string;

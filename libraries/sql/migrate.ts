@@ -75,7 +75,7 @@ async function applyNext(
   return next.name;
 }
 
-/** Runs under the lock: `if not exists` alone fails when two sessions create at once. */
+/** Runs under the lock: `if not exists` alone fails when two sessions create at the same time. */
 async function prepare(sql: TransactionSql, schema: string): Promise<void> {
   const [found] = await sql`select to_regclass(${`${schema}.migrations`}) is not null as there`;
   if (found?.['there'] === true) return;

@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions that con
     (await database.sql<{ n: number }[]>`select n from counts order by id`).map(({ n }) => n);
   const add = (sql: TransactionSql, id: string) => sql`update counts set n = n + 1 where id = ${id}`;
 
-  test('of two transactions in a deadlock the one that is rolled back runs again, and both take effect once', async () => {
+  test('if two transactions deadlock, the one that is rolled back runs again, and both take effect once', async () => {
     await using opened = await withCounts();
     const { sql } = opened.database;
     const met = meeting();
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions that con
     expect(runs).toBe(3);
   });
 
-  test('of two serializable transactions that conflict one runs again and sees the rows of the other', async () => {
+  test('if two serializable transactions conflict, one runs again and sees the rows of the other', async () => {
     await using opened = await withCounts();
     const met = meeting();
     const addCount = (id: string) =>
@@ -133,7 +133,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions that con
     expect([runs, await counts(opened)]).toEqual([1, [0, 0]]);
   });
 
-  test('a statement alone fails at its first conflict', async () => {
+  test('a statement outside a transaction fails at its first conflict', async () => {
     await using opened = await withCounts();
     expect(await fault(opened.database.sql`select conflict('40001')`)).toBeInstanceOf(SqlConflictError);
   });

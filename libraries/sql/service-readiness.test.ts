@@ -8,7 +8,7 @@ function collectLines() {
   return { lines, logger: createLogger({ service: 'memory', level: 'info', destination }) };
 }
 
-test('the log names the missing tables, and the return of all of them', () => {
+test('the log names the missing tables, and reports when all of them exist again', () => {
   const { lines, logger } = collectLines();
   reportMissingTables('memory', ['audit.migrations', 'memory.facts'], logger);
   reportMissingTables('memory', [], logger);

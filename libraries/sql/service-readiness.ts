@@ -51,7 +51,7 @@ export function openServiceReadiness(database: Database, options: OwnTables): Se
 
 /**
  * Ends the process if the database was emptied: the next start creates the schema. A database that lacks some tables is
- * left as it is, for a restore: this replica is not ready, and the log names the tables.
+ * not changed, for a restore: this replica is not ready, and the log names the tables.
  */
 export function reportMissingTables(service: string, missing: readonly string[], logger: Logger): void {
   if (!missing.includes(`${service}.migrations`)) {

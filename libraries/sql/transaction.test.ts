@@ -19,7 +19,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('transactions'), () =>
   const rows = async ({ database }: TestDatabase): Promise<readonly number[]> =>
     (await database.sql<{ n: number }[]>`select n from t order by n`).map(({ n }) => n);
 
-  test('a failed statement rolls back the transaction although its error was caught', async () => {
+  test('a failed statement rolls back the transaction even if its error was caught', async () => {
     await using opened = await withTable();
     const error = await fault(
       opened.database.sql.begin(async (sql) => {

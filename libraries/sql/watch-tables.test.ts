@@ -13,7 +13,7 @@ const root = new URL('../../', import.meta.url).pathname;
 const folders = globSync('{libraries,dataplane,operator}/**/migrations/0001-*.sql', { cwd: root }).map(dirname);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('tables of a database'), () => {
-  test.each(folders)('the tables that the migrations of %s create are those that are expected', async (path) => {
+  test.each(folders)('the migrations of %s create exactly the expected tables', async (path) => {
     await using opened = await openTestDatabase();
     const folder = pathToFileURL(`${join(root, path)}/`);
     await migrate(opened.database, { schema: 'tried', folder });

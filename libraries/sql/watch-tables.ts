@@ -6,7 +6,7 @@ import { tablesOf } from './migrated-tables.ts';
 export type WatchedSchema = {
   readonly schema: string;
   readonly folder: URL;
-  /** Names of other parts that are absent, such as triggers and rows; asked while every table is there. */
+  /** Names of other parts that are absent, such as triggers and rows; checked while every table is there. */
   readonly missingParts?: (sql: Sql) => Promise<readonly string[]>;
 };
 
@@ -15,7 +15,7 @@ type TableWatch = AsyncDisposable & {
   missing(): readonly string[];
 };
 
-/** Time between two looks, milliseconds. */
+/** Interval between two checks, milliseconds. */
 const lookMs = 5_000;
 
 /**

@@ -43,9 +43,12 @@ describe('a policy test', () => {
     ['Mask', 'Reject', 'Mask', 'differs'],
     ['Mask', 'Pass', 'Pass', 'failed'],
     ['Reject', 'Mask', 'Mask', 'failed'],
-  ])('a policy test that expects %s, got %s and locally %s is %s', (expected, decision, alone, kind) => {
-    expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
-  });
+  ])(
+    'a policy test that expects %s, gets the verdict %s and the local verdict %s, is %s',
+    (expected, decision, alone, kind) => {
+      expect(judgeTest(testOf(expected), outcomes[decision], local(alone)).kind).toBe(kind);
+    },
+  );
 
   test('a failed policy test reports its name and the decision, never a text', () => {
     const verdict = judgeTest(testOf('Reject', 'no bombs'), outcomes.Failed, undefined);
@@ -125,7 +128,7 @@ describe('a run of policy tests', () => {
   });
 
   test.each(['network', 'no_address', 'overloaded', 'policy_unavailable', 'timeout'] as const)(
-    'a run of policy tests that meets %s has no result',
+    'a run of policy tests that encounters %s returns no result',
     async (code) => {
       const { result } = run([{ kind: 'failed', code, message: 'm' }], sectionOf('x'), [testOf('Pass')]);
       expect(await result).toMatchObject({ kind: 'broken', message: expect.stringContaining(code) });
@@ -141,7 +144,7 @@ describe('a run of policy tests', () => {
     expect(always.calls()).toBe(3);
   });
 
-  test('policy tests gate on local rules where a stage calls providers, and report deviating verdicts of providers', async () => {
+  test('where a stage calls providers, policy tests must pass by local rules only, and deviating verdicts of providers are reported', async () => {
     const request = { ...sectionOf('x'), baseline: [remote] };
     const { result, judge } = run([outcomes.Reject], request, [testOf('Pass')]);
     expect(await result).toMatchObject({ kind: 'passed', differences: [expect.stringContaining('a test')] });
@@ -188,7 +191,7 @@ describe('calls to providers before an application', () => {
     expect(bundle?.policies).toMatchObject([{ request: { baseline: [remote], additional: [], deadlineMs: 80 } }]);
   });
 
-  test('every provider that does not answer before an application is reported, whatever the other providers answer', async () => {
+  test('every provider that does not respond is reported before an application, whatever the other providers answer', async () => {
     const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
     const judge = judgeThatSays((names) => [
       { name: names[0] ?? '', decision: 'Reject', code: undefined, rules: [] },

@@ -22,8 +22,8 @@ type Asking<Q> = {
 };
 
 /**
- * The answers of providers before applications. Each application asks each question once. A provider that does not
- * answer is asked again by one of the applications that wait for it, with backoff, however many wait; when it answers,
+ * The answers of providers before applications. Each application makes each test call once. A provider that does not
+ * answer is called again by one of the applications that wait for it, with backoff, however many wait; when it answers,
  * all of them are queued.
  */
 export type ProviderAnswers = {
@@ -45,7 +45,7 @@ type Silent = {
   nextAt: number;
   isBeingAsked: boolean;
   readonly backoff: Backoff;
-  /** Applications by their subjects, with their questions; the first one asks again. */
+  /** Applications by their subjects, with their test calls; the first one calls again. */
   readonly waiting: Map<string, ReadonlySet<string>>;
 };
 
@@ -59,7 +59,7 @@ export function createProviderAnswers(
   onDue: (subjects: readonly string[]) => void,
 ): ProviderAnswers {
   const answered = new Map<string, { readonly application: string; readonly keys: Set<string> }>();
-  /** By question, or by provider when every question to it fails. */
+  /** Keyed by question, or by provider when every question to it fails. */
   const silent = new Map<string, Silent>();
   const applications = new Map<string, string>();
 
@@ -96,7 +96,7 @@ export function createProviderAnswers(
     return one;
   }
 
-  /** Applications with the same question share the answer; the others ask now. */
+  /** Applications with the same test call share the answer; the others call now. */
   function noteAnswer(asker: string, { key, provider }: ProviderQuestion): void {
     const due: string[] = [];
     for (const at of [key, provider]) {
@@ -112,7 +112,7 @@ export function createProviderAnswers(
 
   return {
     async gather({ subject, application, questions, ask }) {
-      // An application that a user repeats asks immediately.
+      // An application that a user repeats calls immediately.
       const isRepeated = applications.has(subject) && applications.get(subject) !== application;
       applications.set(subject, application);
       const known = knownAnswers(subject, application);

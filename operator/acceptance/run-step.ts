@@ -37,7 +37,7 @@ export type AcceptancePorts = {
 
 /** An application that is being evaluated. */
 export type AcceptanceState = {
-  /** The binding or served policy that asks for it. */
+  /** The binding or served policy that requests it. */
   readonly subject: {
     readonly name: string;
     readonly uid: string;

@@ -51,7 +51,7 @@ export type TargetFacts = {
 
 type TrialResult = { readonly kind: 'passed' } | { readonly kind: 'failed'; readonly message: string };
 
-/** The application that the binding asks for, or the pinned one that is run again. */
+/** The application that the binding requests, or the pinned one that is run again. */
 export type ApplicationRole = 'desired' | 'pinned';
 
 /** The facts from which the progress of an application is derived. */

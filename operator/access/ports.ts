@@ -1,6 +1,6 @@
 import type { Tuple } from '#relations/tuple';
 
-/** `away`: the store of relations did not answer, so that nothing is known. */
+/** `away`: the store of relations did not answer, so nothing is known. */
 type RightsOutcome = 'consistent' | 'away';
 
 /** The rights on agents that resources declare, in the store of relations. */

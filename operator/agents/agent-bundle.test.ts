@@ -30,7 +30,7 @@ function issuedWith(description: string): readonly string[] {
 
 verifies(
   ['agents:mcp:definition-change'],
-  'a version with another definition of its tool has another digest and another workload, and else the same ones',
+  'a version with a changed tool definition has another digest and another workload; an unchanged version keeps both',
   () => {
     const [digest, workload] = issuedWith('Repeats a text.');
     expect(issuedWith('Repeats a text.')).toEqual([digest, workload]);

@@ -8,8 +8,8 @@ import { kindWords } from './manifest-differences.ts';
 const { requestBytes, concurrency, timeoutMs } = flowLimits.manifest;
 
 /**
- * The verdict about a version that is an image. It has no texts to run, so that its card alone is read, and its resource
- * states what the manifest of a flow would. It counts no tests.
+ * The verdict about a version that is an image. It has no texts to run, so only its card is read, and its resource
+ * states the content that the manifest of a flow would have. It counts no tests.
  */
 export function checkImage(spec: AgentVersionSpec): VersionVerdict {
   const card = spec.sdk?.a2a?.card;

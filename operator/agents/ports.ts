@@ -48,9 +48,7 @@ export type AgentHost = AsyncDisposable & {
   /** Whether it runs images of authors; `ensure` is then called for versions that are images, too. */
   readonly runsImages: boolean;
   ensure(request: AgentRequest): void;
-  /**
-   * Undefined until a workload that may have a process was looked at; its first observation is reported as a change.
-   */
+  /** Undefined until a workload that may have a process was observed; its first observation is reported as a change. */
   observe(name: string): AgentObservation | undefined;
   /** Ends the process; an unknown name is ignored. */
   remove(name: string): void;

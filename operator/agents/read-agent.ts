@@ -10,7 +10,7 @@ const cardSchema = z.looseObject({ supportedInterfaces: z.array(z.looseObject({ 
 
 /**
  * The state of a process, and whether its card is verified. A ready process of another version and an answer of another
- * form have no state. What a process answers is read strictly, so that a digest of it never throws.
+ * form have no state. The answer of a process is parsed strictly, so that a digest of it never throws.
  * @param before the last observation: a card is read once for each digest
  */
 export async function readAgent(

@@ -15,8 +15,8 @@ const checkTimeoutMs = 30_000;
 /** Limit of concurrent checks, because each uses a core. */
 const atOnce = 2;
 /**
- * The heap of a check, MiB. Two runs with the most nodes, or with outputs of 64 MiB in two-byte texts, need less. The process then has
- * 200 MiB, so that two of them fit into the memory limit of the operator's pod beside it.
+ * The heap of a check, MiB. Two runs with the most nodes, or with outputs of 64 MiB in two-byte texts, need less. The
+ * process then has 200 MiB, so that two of them fit into the memory limit of the operator's pod in addition to it.
  */
 const checkHeapMib = 96;
 

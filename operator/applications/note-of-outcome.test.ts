@@ -20,7 +20,7 @@ function bindingWith(apply: string, applications: readonly ApplicationRecord[] =
   return { metadata, spec: { apply } as ModelBinding['spec'], status: { applications: [...applications] } };
 }
 
-test('the outcome of an application has the note of the write that asked for it', () => {
+test('the outcome of an application contains the note of the write that requested it', () => {
   expect(noteOfOutcome(outcome, bindingWith('t-1'))).toEqual(note);
 });
 
@@ -34,6 +34,6 @@ test('an edit that keeps the token of another application has the field manager 
   expect(noteOfOutcome(outcome, binding)).toEqual({ author: 'kubectl-edit (field manager)' });
 });
 
-test('an application that the binding no longer asks for has no author', () => {
+test('an application that the binding no longer requests has no author', () => {
   expect(noteOfOutcome(outcome, bindingWith('t-2'))).toEqual({});
 });

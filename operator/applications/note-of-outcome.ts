@@ -5,7 +5,7 @@ import type { OutcomeRecord } from './application.ts';
 
 /**
  * The author and the reason of an application: as the writer of the binding stated them, else the field manager. An
- * application that the binding no longer asks for, or that keeps the token of another one, has no stated note.
+ * application that the binding no longer requests, or that keeps the token of another one, has no stated note.
  */
 export function noteOfOutcome(
   outcome: Pick<OutcomeRecord, 'operationId' | 'policyId' | 'policyRevision' | 'contentProfile'>,

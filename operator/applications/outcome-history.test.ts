@@ -27,7 +27,7 @@ test('the outcome history keeps the record that the pinned generation was applie
   expect(isApplied(history, 'pinned')).toBe(true);
 });
 
-test('the outcome history keeps the revision that was applied before, however often the present one is applied again', () => {
+test('the outcome history keeps the previously applied revision, however often the current one is applied again', () => {
   const applied = (generationId: string, content: Partial<ApplicationRecord>): ApplicationRecord => ({
     ...record(generationId, 'Applied'),
     ...content,
@@ -50,7 +50,7 @@ test('the outcome history keeps the revision that was applied before, however of
   expect(after(second, second, second, second, second, second)).toEqual(['6', '5', '4', '3', '2']);
 });
 
-test('failures drop neither the served application nor the one before it from the outcome history', () => {
+test('failures remove neither the served application nor the previous one from the outcome history', () => {
   const first = { ...record('first', 'Applied'), policyId: 'a', policyRevision: 1 };
   const second = { ...record('second', 'Applied'), policyId: 'a', policyRevision: 2 };
   let history = addOutcome(addOutcome([], first, 'first'), second, 'second');

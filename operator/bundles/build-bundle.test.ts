@@ -56,7 +56,7 @@ test('a definition is parsed once for all bundles of a revision', () => {
 });
 
 describe('building a bundle', () => {
-  test('a bundle holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
+  test('a bundle contains the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
     const { bundle, bytes, digest } = built(definitionOf('portal'));
     expect(bundle.policies).toMatchObject([{ id: revisionOf(3).policyId, revision: '3' }]);
     expect(bundle).toMatchObject({ limits: defaultBundleLimits, contentProfile: currentProfile, providers: [] });
@@ -103,7 +103,7 @@ describe('building a bundle', () => {
     }
   });
 
-  test('a bundle may have 716,800 bytes and no more', () => {
+  test('a bundle of 716,800 bytes is accepted, and a larger one is refused', () => {
     const sized = (length: number): Definition => {
       const section = sectionOf('portal');
       const terms = Array.from({ length: Math.ceil(length / 1_024) }, () => 'x'.repeat(1_024));

@@ -132,14 +132,14 @@ describe('bundle validation', () => {
     expect(await large.judge(bundle, signal)).toMatchObject({ kind: 'accepted' });
   });
 
-  test('figures of patterns are kept in the given folder', async () => {
+  test('a bundle validation stores the measured costs of patterns in the given folder', async () => {
     const cacheDirectory = join(folder, 'judging');
     const keeping = createJudge({ file, secretsDirectory: '', cacheDirectory });
     await keeping.judge(bundleOf(withPattern('kept[0-9]+')), signal);
     expect(await readdir(cacheDirectory)).toEqual([expect.stringMatching(/^figures-[0-9a-f]{32}\.json$/)]);
   });
 
-  test('a bundle is refused if its validation read another digest', async () => {
+  test('a bundle is refused if its validation computed another digest', async () => {
     const verdict = {
       digest: 'b'.repeat(64),
       canonical: '{}',

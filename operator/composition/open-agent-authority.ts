@@ -4,7 +4,7 @@ import { rightsOnAgents } from '../access/rights-on-agents.ts';
 import type { AgentAuthority } from '../controllers/agent/controller.ts';
 import type { AuthorityAccess } from './operator-config.ts';
 
-/** Most connections of the operator to the database of rights; the chart counts them. */
+/** Maximum number of connections of the operator to the database of rights; the chart counts them. */
 const mostConnections = 3;
 
 /** The store of relations that a configuration names. The caller disposes of its rights. */

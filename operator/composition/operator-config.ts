@@ -8,7 +8,7 @@ export type RetrievalAccess = {
   /** Its internal address. */
   readonly url: URL;
   readonly tokenFile: string;
-  /** Tenants whose collections resources may declare; `*` stands for all. */
+  /** Tenants whose collections resources may declare; `*` means all. */
   readonly tenants: readonly string[];
 };
 

@@ -29,7 +29,7 @@ import type { OperatorConfig } from './operator-config.ts';
 /** Changes within this time are handled together when workloads are checked for whether they are still needed. */
 const debounceMs = 20;
 
-/** A resync finds what no trigger reported; a pass without a difference writes nothing. */
+/** A resync finds changes that no trigger reported; a pass without a difference writes nothing. */
 export const resyncMs = 600_000;
 
 type ControllersOptions = {
@@ -144,7 +144,7 @@ type ControllerHooks = {
   readonly onPolicyDue: (policy: string) => void;
   /** Policies whose deletion was cancelled. */
   readonly onRestore: (policy: string) => void;
-  /** Objects whose providers should be asked again, or answer again. */
+  /** Objects whose providers should be called again, or answer again. */
   readonly onAnswers: (queue: 'bindings' | 'served', names: readonly string[]) => void;
 };
 

@@ -28,7 +28,7 @@ export const agentTemplateSchema = z
       .url({ protocol: /^https?$/ })
       .max(2_048)
       .describe(
-        'gateway is the address of the gateway that calls agents, publishes its keys and trades grants of runs.',
+        'gateway is the address of the gateway that calls agents, publishes its keys and exchanges grants of runs.',
       ),
     retrieval: service().describe('retrieval has the address and the pods of the retrieval service that agents call.'),
     memory: service().describe('memory has the address and the pods of the memory service that agents call.'),
@@ -102,6 +102,6 @@ export const agentTemplateSchema = z
       .describe('monitoring are the peers (NetworkPolicyPeer) that may read metrics.'),
     logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   })
-  .describe('Settings of the pods of agents.');
+  .describe('Settings of agent pods.');
 
 export type AgentTemplate = z.infer<typeof agentTemplateSchema>;

@@ -84,7 +84,7 @@ describe('the pod template', () => {
     expect(await problems(`${least}${text}\n`)).toEqual([expect.stringContaining(`workload.yaml: ${place}`)]);
   });
 
-  test('a grace period shorter than hook and drain is refused', async () => {
+  test('a termination grace period shorter than the preStop hook and the drain together is refused', async () => {
     const text = (grace: number) => `${least}preStopSeconds: 5\nterminationGraceSeconds: ${grace}\n`;
     expect((await read(text(13))).template.terminationGraceSeconds).toBe(13);
     expect(await problems(text(12))).toEqual([expect.stringContaining('terminationGraceSeconds must be at least 13')]);

@@ -10,7 +10,7 @@ const servedName = z
 
 /**
  * Policies for services that call checks directly, without a gateway (`served-policies.yaml`). Each entry keeps a
- * workload behind a Service with a stable address.
+ * workload with a Service and a stable address.
  */
 export const servedPoliciesSchema = z.strictObject({
   policies: z

@@ -3,7 +3,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { type Environment, readEnvironmentFiles } from './read-environment-files.ts';
 
-/** The approved providers, limits and connections, as they are now. */
+/** The current approved providers, limits and connections. */
 export type LiveEnvironment = Pick<Followed<Environment>, 'current' | 'onChange'>;
 
 type EnvironmentOptions = {

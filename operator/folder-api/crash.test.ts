@@ -21,7 +21,7 @@ const script = fileURLToPath(new URL('./testing/serve-folder.ts', import.meta.ur
 const rounds = 30;
 const policies = kinds.guardrailPolicy;
 
-/** State of one name as its writer knows it: the last acknowledged state, and the write in flight. */
+/** State of one name for its writer: the last acknowledged state, and the write in flight. */
 type Known = { acknowledged: Stored<GuardrailPolicy> | undefined; pending: 'create' | 'patch' | 'delete' | undefined };
 
 test('an acknowledged write survives a kill of the process at any time', async () => {

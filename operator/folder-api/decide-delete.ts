@@ -4,7 +4,7 @@ import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { type WriteDecision, wholeSeconds } from './decide-create.ts';
 import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
-/** DeleteOptions of meta/v1, as far as they are served. */
+/** The supported members of DeleteOptions of meta/v1. */
 const deleteOptionsSchema = z.looseObject({
   kind: z.literal('DeleteOptions').optional(),
   dryRun: z.array(z.string()).max(0).optional(),

@@ -27,7 +27,7 @@ test('a history returns the changes after any version, even after one between tw
   expect(history.base).toBe(10);
 });
 
-test('a history drops the oldest changes beyond its number', () => {
+test('a history drops the oldest changes beyond its maximum number', () => {
   const history = createHistory(0, { maxChanges: 3, maxBytes: 100 });
   for (let version = 1; version <= 3; version += 1) history.push(change(version));
   expect(history.base).toBe(0);
@@ -38,7 +38,7 @@ test('a history drops the oldest changes beyond its number', () => {
   expect(walk(history, history.base)).toEqual([4_998, 4_999, 5_000]);
 });
 
-test('a history drops the oldest changes beyond its size and keeps the newest', () => {
+test('a history drops the oldest changes beyond its maximum size and keeps the newest', () => {
   const history = createHistory(0, { maxChanges: 100, maxBytes: 10 });
   history.push(change(1, 5));
   history.push(change(2, 5));

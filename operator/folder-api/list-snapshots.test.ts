@@ -51,7 +51,7 @@ test('a large page of a list is split, and all pages together are the list', asy
   expect(seen).toEqual(store.list(kind));
 });
 
-test('a page of a list reports how many objects remain, except for a selection', async () => {
+test('a page of a list reports how many objects remain, unless a selector filters the list', async () => {
   await using data = await makeDataDirectory();
   const store = openResourceStore(openObjectFiles(data.resources), () => {});
   const snapshots = createListSnapshots(store, () => 0);

@@ -55,7 +55,7 @@ test.each([
   ['not JSON', '{'],
   ['of another name', JSON.stringify(samplePolicy('other'))],
   ['no object', 'null'],
-])('a stored file that is %s stops the start with its path', async (_name, text) => {
+])('the store does not start with a stored file that is %s, and reports its path', async (_name, text) => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   const path = join(data.resources, policies.plural, 'a.json');
@@ -63,7 +63,7 @@ test.each([
   await expect(openFolder(data)).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining(path) });
 });
 
-test('an unreadable version file stops the start of the store', async () => {
+test('the store does not start with an unreadable version file', async () => {
   await using data = await makeDataDirectory();
   await (await openFolder(data))[Symbol.asyncDispose]();
   await writeFile(join(data.resources, 'versions.json'), '{}');

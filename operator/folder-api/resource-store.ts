@@ -35,7 +35,7 @@ export type ResourceStore = {
   dependentsOf(uid: string): readonly StoredObject[];
   version(): number;
   readonly history: History;
-  /** Calls `decide` with the newest state and carries out its result. @throws ApiRefusal without a change */
+  /** Calls `decide` with the newest state and executes its result. @throws ApiRefusal without a change */
   change(
     kind: Kind,
     name: string,

@@ -34,7 +34,7 @@ test('a watch ends with a bookmark at the newest version of all kinds', async ()
   expect(versions).toEqual([policy.metadata.resourceVersion]);
 });
 
-test('a watch of a selection reports objects that enter and leave it', async () => {
+test('a watch with a selector reports objects that begin or cease to match it', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);

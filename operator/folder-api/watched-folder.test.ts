@@ -236,7 +236,7 @@ test('a binding under deletion is created again after it is deleted', async () =
   expect((await one.client.get<ModelBinding>(bindings, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
 });
 
-test('a watched file asks to keep a policy under deletion, with the content of the file', async () => {
+test('a watched file cancels the deletion of its policy', async () => {
   await using one = await setUp();
   const old = await one.client.create<GuardrailPolicy>(policies, samplePolicy('one', { finalizers: ['a.b/c'] }));
   await one.client.delete(policies, 'one', { uid: old.metadata.uid });

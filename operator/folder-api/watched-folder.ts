@@ -45,9 +45,9 @@ type KnownFile = {
 };
 
 /**
- * Applies the YAML and JSON files of a folder like `kubectl apply`: each document whose hash differs from the one that its
- * object was last applied from. All documents of a file are validated before the first write. Problems are logged and
- * written to `.problems.json`. The deletion of a file deletes no object.
+ * Applies the YAML and JSON files of a folder like `kubectl apply`: each document whose hash differs from that with
+ * which its object was last applied. All documents of a file are validated before the first write. Problems are logged
+ * and written to `.problems.json`. The deletion of a file deletes no object.
  */
 export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
   const { directory, client, logger, clock, settleMs = defaultSettleMs } = options;

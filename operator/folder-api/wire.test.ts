@@ -74,7 +74,7 @@ describe('authentication', () => {
     ['a wrong token', { authorization: 'Bearer wrong' }],
     ['another scheme', { authorization: 'Basic the-token' }],
     ['two tokens', { authorization: ['Bearer the-token', 'Bearer the-token'] }],
-  ])('a request of the resource API with %s is 401', async (_name, headers) => {
+  ])('a request to the resource API with %s is answered with 401', async (_name, headers) => {
     for (const path of [collection, '/version', '/nowhere']) {
       expectStatus(await send('GET', path, { headers: headers as Record<string, string[]> }), 401, 'Unauthorized');
     }
@@ -113,7 +113,7 @@ describe('unsupported requests', () => {
     '?resourceVersion=x',
     '?continue=!!',
     '?sendInitialEvents=true',
-  ])('%s is refused rather than ignored', async (query) => {
+  ])('the resource API refuses %s instead of ignoring it', async (query) => {
     expectStatus(await send('GET', `${collection}${query}`), 400, 'BadRequest');
   });
 
@@ -210,14 +210,14 @@ describe('bodies', () => {
     ['another name', [{ op: 'replace', path: '/metadata/name', value: 'y' }]],
     ['another kind', [{ op: 'replace', path: '/kind', value: 'ModelBinding' }]],
     ['no metadata', [{ op: 'remove', path: '/metadata' }]],
-  ])('a patch with %s is 400 or 422', async (_name, body) => {
+  ])('a patch with %s is answered with 400 or 422', async (_name, body) => {
     await send('POST', collection, { body: samplePolicy('patched') });
     const answer = await send('PATCH', `${collection}/patched`, { body, type: patchType });
     expect([400, 422]).toContain(answer.status);
     expect((await send('GET', `${collection}/patched`)).body).toMatchObject(samplePolicy('patched'));
   });
 
-  test('a failed test of a JSON Patch is refused like the API server does: 422 Invalid without causes', async () => {
+  test('a failed test of a JSON Patch is refused with 422 Invalid without causes, as by the API server', async () => {
     await send('POST', collection, { body: samplePolicy('tested') });
     const body = [{ op: 'test', path: '/metadata/resourceVersion', value: '1' }];
     const answer = await send('PATCH', `${collection}/tested`, { body, type: patchType });
@@ -249,7 +249,7 @@ describe('discovery', () => {
     expect(names).toEqual(Object.values(kinds).flatMap(({ plural }) => [plural, `${plural}/status`]));
   });
 
-  test('a list works across namespaces and selects by name', async () => {
+  test('a list covers all namespaces and can select by name', async () => {
     await send('POST', collection, { body: samplePolicy('across') });
     const across = await send('GET', `/apis/${apiVersion}/guardrailpolicies?fieldSelector=metadata.name%3Dacross`);
     expect(across.body.kind).toBe('GuardrailPolicyList');
@@ -276,7 +276,7 @@ describe('discovery', () => {
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  test('a list at an old exact version fails with 410', async () => {
+  test('a list at an exact version that is no longer stored fails with 410', async () => {
     expectStatus(await send('GET', `${collection}?resourceVersion=1&resourceVersionMatch=Exact`), 410, 'Expired');
   });
 });

@@ -97,7 +97,7 @@ const leaseMs = 20_000;
 const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
-/** Commands of one subject that are carried out at a time; further ones wait. */
+/** Commands of one subject that are executed at a time; further ones wait. */
 const commandsAtOnce = 2;
 const requestTimeoutMs = 5_000;
 const slowRefusalMs = 500;

@@ -9,10 +9,10 @@ type Recording =
   /** This revision already records the generation. */
   | { readonly kind: 'stands'; readonly head: RevisionHead }
   | { readonly kind: 'create'; readonly number: number }
-  /** Recording waits: the management API must first record an earlier write of its own. */
+  /** Recording waits: the management API must first record its own earlier write. */
   | { readonly kind: 'hold' };
 
-/** How long the operator waits for the management API to record what the API itself wrote (docs/design/revisions.md). */
+/** How long the operator waits for the management API to record its own write (docs/design/revisions.md). */
 export const holdMs = 60_000;
 
 /**

@@ -45,7 +45,7 @@ test('a revision is read once in ten seconds', async () => {
   expect(asked).toEqual(['p-1', 'p-1']);
 });
 
-test('a revision whose text is being removed is not given, although its text was read before', async () => {
+test('a revision whose text is being removed is not returned, although its text was read before', async () => {
   const { asked, heads, marked, present, revisions } = open();
   present.add('p-1');
   expect(await revisions.read('p-1')).toMatchObject({ number: expect.any(Number) });

@@ -18,7 +18,7 @@ type Recordable = {
     'name' | 'uid' | 'generation' | 'deletionTimestamp' | 'annotations'
   >;
   readonly spec: GuardrailPolicySpec;
-  /** The author and the reason of the generation, if the caller knows them; otherwise they are read from the object. */
+  /** The author and the reason of the generation, if the caller has them; otherwise they are read from the object. */
   readonly note?: ChangeNote | undefined;
 };
 

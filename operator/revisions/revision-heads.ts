@@ -18,8 +18,8 @@ export function listRevisionHeads(
 }
 
 /**
- * The id of the newest revision that was recorded for a policy of this name, from a live read. Of revisions that were
- * recorded in the same second, as after a restore, the one of the newer id counts: ids are UUIDv7.
+ * The id of the newest revision that was recorded for a policy of this name, from a live read. If several revisions
+ * were recorded in the same second, as after a restore, the one of the newer id counts: ids are UUIDv7.
  */
 export async function newestIdOfName(client: Pick<KubeClient, 'list'>, name: string): Promise<string | undefined> {
   const heads = await readHeads(client, `${policyNameLabel}=${policyNameHash(name)}`);

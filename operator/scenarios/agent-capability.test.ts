@@ -25,7 +25,7 @@ function withTasks(): AgentVersion['spec'] {
 
 verifies(
   ['agents:card:unimplemented-registration'],
-  'an agent whose version asks for a mode that this release lacks gets no route, and its condition has the code',
+  'an agent whose version requests a mode that this release lacks gets no route, and its condition has the code',
   async () => {
     await using platform = await startTestOperator({
       config: { agents },

@@ -17,7 +17,7 @@ async function startMortal(death: Death | undefined) {
   const stop = new AbortController();
   const reporting = (async () => {
     while (!stop.signal.aborted) {
-      // The server is away while an operator is replaced.
+      // The server is unavailable while an operator is replaced.
       await world.report().catch(() => undefined);
       await pause(30);
     }

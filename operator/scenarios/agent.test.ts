@@ -213,7 +213,7 @@ describe('a change of the served version', () => {
     for (const version of ['two', 'three']) {
       await world.edit({ version });
       await world.route(`${version} is routed`, ({ versions }) => versions[0]?.version === version);
-      // A confirmed route is trimmed at once and then waits for reports again, so one report can be too few.
+      // A confirmed route is trimmed immediately and then waits for reports again, so one report can be too few.
       await until(`${version} is served`, async () => {
         await world.report();
         const agent = await world.platform.client.get<Agent>(kinds.agent, agentName);

@@ -74,7 +74,7 @@ describe('an application', () => {
       expect(after.spec.guardrail).not.toMatchObject({
         addresses: (before.spec.guardrail as { addresses?: string[] }).addresses,
       });
-      // The old process knows the old revision only, and rejects the new one.
+      // The old process has only the old revision, and rejects the new one.
       expect(await decide(platform, before, 'about the harbour')).toBe('pass');
       const mixed = { ...before.spec.guardrail, policyRevision: '2' } as GatewayRoute['spec']['guardrail'];
       expect(await decide(platform, { ...before, spec: { ...before.spec, guardrail: mixed } }, 'hello')).toBe('failed');
@@ -83,7 +83,7 @@ describe('an application', () => {
 
   verifies(
     ['guardrail:versioning:wait-for-replicas'],
-    'an application is done only when every ready replica has confirmed its route',
+    'an application is complete only when every ready replica has confirmed its route',
     async () => {
       await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'WaitingForReplicas');
       await one.report('take');

@@ -32,7 +32,7 @@ function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds]
   return until(`${kind.kind} ${name} is deleted`, async () => (await platform.client.get(kind, name)) === undefined);
 }
 
-test.concurrent('of two bindings with one alias the one with the route keeps it; the other takes over when it is deleted', async () => {
+test.concurrent('if two bindings have one alias, the one with the route keeps it; the other takes over when it is deleted', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
@@ -56,13 +56,13 @@ test.concurrent('of two bindings with one alias the one with the route keeps it;
   for (const type of ['Applied', 'Ready']) await waitForCondition(platform, 'another', type, 'True');
 });
 
-test.concurrent('a binding that asks for the alias of another binding keeps its own alias', async () => {
+test.concurrent('a binding that requests the alias of another binding keeps its own alias', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
   await platform.client.create(kinds.modelBinding, bindingObject('another'));
   await waitForRoute(platform, 'another', 'it has a route', () => true);
-  // From then on an edit that protects less needs a confirmation, which `editBinding` gives by the status.
+  // From then on an edit that protects less needs a confirmation, which `editBinding` takes from the status.
   await waitFor<ModelBinding>(
     platform,
     kinds.modelBinding,
@@ -249,7 +249,7 @@ test.concurrent('a disabled model or provider keeps the pinned application', asy
   expect(route?.spec.upstream.provider).toBe('off');
 });
 
-test('an operator without work writes nothing, and after a restart only differences', async () => {
+test('an operator without work writes nothing, and after a restart it writes only differences', async () => {
   const calls: string[] = [];
   const wrapClient = (client: KubeClient): KubeClient => countCalls(client, calls);
   using intervals = vi.spyOn(globalThis, 'setInterval');

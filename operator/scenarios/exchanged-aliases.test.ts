@@ -99,7 +99,7 @@ test.concurrent('a cancelled exchange of aliases returns every binding to its pr
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail']);
-  // The route has released its alias, as for a binding that asked for it and then returned to its own.
+  // The route has released its alias, as for a binding that requested it and then returned to its own.
   const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
   await rename(platform, 'chat', 'mail');
   await waitForCondition(platform, 'chat', 'Accepted', 'False', 'AliasConflict');

@@ -117,7 +117,10 @@ test('a policy that was kept once is deleted by the next deletion, also across a
   const binding = await client.get(kinds.modelBinding, 'chat');
   if (binding !== undefined) await deleteConfirmed(client, kinds.modelBinding, binding);
   await deleteConfirmed(client, policies, again);
-  await until('the policy is gone', async () => (await livePolicy(model)) === undefined);
+  await until(
+    'a policy whose deletion was cancelled once is deleted by the next deletion, even across a restart of the operator',
+    async () => (await livePolicy(model)) === undefined,
+  );
   await model.revive();
   await model.platform.client.create(policies, policyObject('another'));
   await until('the new operator is at work', async () => {
@@ -128,7 +131,7 @@ test('a policy that was kept once is deleted by the next deletion, also across a
   expect(await livePolicy(model)).toBeUndefined();
 });
 
-test('a keep annotation with the time of another deletion does not take a deletion back', async () => {
+test('a keep annotation with the time of another deletion does not cancel a deletion', async () => {
   await using model = await startModelPlatform();
   const deleted = await startDeleting(model);
   const { client } = model.platform;

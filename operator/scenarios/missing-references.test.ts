@@ -86,7 +86,7 @@ function withRule(rule: Rule, providers: Definition['providers'] = []): Definiti
   return { request: { ...request, deadlineMs: 5_000, additional: [rule] }, response, providers };
 }
 
-/** A policy that asks the detector `pii`, whose credential is `pii-key`. */
+/** A policy that calls the detector `pii`, whose credential is `pii-key`. */
 function asking(mode: Rule['mode']): Definition {
   const externalPipeline = { provider: 'pii', contract: detectorContract } as const;
   const rule = { id: 'asks', kind: 'external_pipeline', timeoutMs: 4_000, action: { type: 'deny' } } as const;

@@ -59,7 +59,9 @@ test('a policy that no binding names has conditions about refused rules and abou
   expect(await conditionOf(platform, 'guard', 'Valid')).toMatchObject({ status: 'True', reason: 'Valid' });
   const warned = await conditionOf(platform, 'guard', 'Warnings');
   expect(warned).toMatchObject({ status: 'True', reason: 'RulesHaveWarnings' });
-  expect(warned.message).toContain('response section, rule culprit: it is anchored to the begin or end of the text');
+  expect(warned.message).toContain(
+    'response section, rule culprit: it is anchored to the beginning or end of the text',
+  );
   expect(warned.message).toContain('it has no tests: nothing shows that its rules fire');
 
   const say = (content: string) => [{ role: 'user', content }];

@@ -30,7 +30,7 @@ export type ServedPin = z.infer<typeof servedPinSchema>;
 export type ServedPolicies = AsyncDisposable & {
   /** The listed policies; fixed for the life of the process. */
   readonly entries: readonly ServedPolicy[];
-  /** By name of entry the target of its address, as last read; includes entries that are no longer listed. */
+  /** Keyed by name of entry: the target of its address, as last read; includes entries that are no longer listed. */
   pins(): ReadonlyMap<string, ServedPin>;
   /** The target of the address of an entry, from a live read. */
   readPins(): Promise<ReadonlyMap<string, ServedPin>>;
@@ -38,7 +38,7 @@ export type ServedPolicies = AsyncDisposable & {
    * Moves the address to this target and publishes it: address, policyId, policyRevision, bundleDigest, contentProfile.
    * Nothing is written when it has that target already. @param seen the target of the address on which the decision was
    * based @returns whether the target has changed @throws KubeError, with code `conflict` when the target is neither
-   * this one nor the one that was seen; BrokenError when another owner has the name
+   * this one nor the seen one; BrokenError when another owner has the name
    */
   point(name: string, pin: ServedPin, seen: ServedPin | undefined): Promise<boolean>;
   /** Deletes the address; an unknown name is ignored. */

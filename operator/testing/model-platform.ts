@@ -99,7 +99,7 @@ async function expectSound(platform: TestOperator, routes: readonly GatewayRoute
     if (spec.workload === undefined) continue;
     const generation = await platform.client.get<RuntimeWorkload>(kinds.runtimeWorkload, spec.workload);
     const now = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, metadata.name);
-    // A route that has changed meanwhile says nothing about its previous workload.
+    // A route that has changed meanwhile does not show its previous workload.
     if (now?.spec.workload === spec.workload)
       expect(generation, `the workload of route ${metadata.name}`).toBeDefined();
   }

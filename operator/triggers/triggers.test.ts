@@ -104,7 +104,7 @@ test('a route that is written during a resync is queued by the report that confi
   expect(askedBy('bindings', () => triggers.reports('gateway-1', report('9'), report('5')))).toEqual([[last, 'high']]);
 });
 
-test('a route that is deleted during a resync is queued by no report', async () => {
+test('no report queues a route that is deleted during a resync', async () => {
   const { stores, triggers, askedBy } = open();
   stores.reports.set(report('4'));
   for (let at = 0; at < many; at += 1) stores.routes.set(route(`route-${at}`, '4'));

@@ -54,7 +54,7 @@ export function createTriggers(options: {
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  /** A binding, the holder of the alias that it asks for, and so on: they may form a cycle that one of them breaks. */
+  /** A binding, the holder of the alias that it requests, and so on: they may form a cycle that one of them breaks. */
   const chain = (binding: Stored<ModelBinding> | undefined): void => {
     const seen = new Set<string>();
     let next = binding;

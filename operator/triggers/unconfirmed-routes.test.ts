@@ -52,7 +52,7 @@ test('a route that one replica has reached is affected by the later report of th
 test.each([
   ['starts later', undefined],
   ['restarts', report('9', { bootId: '01900000-0000-7000-8000-000000000001' }, 'gateway-2')],
-])('a route that every replica has confirmed is affected by a replica that %s and is behind', (_what, before) => {
+])('a route that every replica has confirmed is affected by a replica that %s and lags behind', (_what, before) => {
   const { reports, stored, routes, concernedBy } = open();
   const [one, elsewhere] = [route('7'), route('7', 'other', 'elsewhere')];
   reports.set(report('6'));

@@ -31,7 +31,7 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes
     }
   }
 
-  /** A replica that starts later or restarts may be behind what all others have confirmed. */
+  /** A replica that starts later or restarts may lag behind the state that all others have confirmed. */
   function reopen(report: Report): void {
     const { gateway } = report.spec;
     for (const { metadata, spec } of stores.routes.list()) {

@@ -62,7 +62,8 @@ export const notAnswering: WorkloadProblem = { reason: 'ReplicaNotAnswering', me
  */
 export type Workloads = AsyncDisposable & {
   /**
-   * Whether the workload can run here; permanently false for another build of local processes and a foreign manifest.
+   * Whether the workload can run here; permanently false for another build of local processes and a manifest of another
+   * kind of operator.
    */
   canRun(workload: RunnableWorkload): boolean;
   /** The manifest of a workload; equal input gives equal bytes. */

@@ -14,8 +14,8 @@ const maxReason = 600;
 /** A started process of the runtime. */
 export type RuntimeProcess = ServiceProcess & {
   /**
-   * Why it ended: its termination message, else the last line of its standard error, else its exit code or signal.
-   * The runtime writes both texts and puts no text of users into them.
+   * Why it ended: its termination message, else the last line of its standard error, else its exit code or signal. The
+   * runtime writes both texts and includes no text of users.
    */
   reason(): Promise<string>;
 };

@@ -15,7 +15,7 @@ function compile(value: Bundle): ReturnType<typeof compileBundle> {
 }
 
 describe('the cost limits of a section', () => {
-  test('a pass may take a quarter of the smallest local timeout, at most 25 ms; a section may take half of its deadline', () => {
+  test('a pass may take a quarter of the smallest local timeout, at most 25 ms; the passes of a section may take half of its deadline', () => {
     expect(allowanceOf({ deadlineMs: 250 }, [20, 40])).toEqual({ passMs: 5, sectionMs: 125, smallestTimeoutMs: 20 });
     expect(allowanceOf({ deadlineMs: 5_000 }, [5_000])).toEqual({
       passMs: 25,
@@ -30,7 +30,7 @@ describe('admission', () => {
   const admit = (deadlineMs: number, timeoutMs: number, ...passes: ReturnType<typeof pass>[]) =>
     admitSection(place, { allowance: allowanceOf({ deadlineMs }, [timeoutMs]), maxBodyBytes: 32_768 }, passes);
 
-  test('admission refuses a pass over its allowance by name and reason', () => {
+  test('admission refuses a pass that takes longer than allowed, by name and reason', () => {
     expect(admit(250, 20, pass('a', 5))).toEqual([]);
     expect(admit(250, 20, pass('a', 5), pass('b', 5.01))).toEqual([
       {

@@ -306,7 +306,7 @@ describe('limits', () => {
       'guardrail:limits:max-concurrency-range',
       'guardrail:limits:queue-size-zero',
     ],
-    'limits of a bundle keep within their ranges',
+    'the limits of a bundle must be within their ranges',
     () => {
       for (const [name, least, most] of [
         ['maxBodyBytes', 256, 131_072],
@@ -329,7 +329,7 @@ describe('limits', () => {
       'guardrail:limits:timeout-ms-range',
       'guardrail:limits:timeout-ms-not-above-stage',
     ],
-    'limits of time keep within their ranges, and no rule has more than its stage',
+    'time limits must be within their ranges, and no rule has a longer timeout than its stage',
     () => {
       const small = { limits: { ...defaultBundleLimits, maxBodyBytes: 256 } };
       const timed = (deadlineMs: number, timeoutMs: number): unknown => {

@@ -126,7 +126,7 @@ const compile = (rule: BaselineRule) => {
 test.each([
   ['a pattern that can match an empty text', '\\d*', 'it can match an empty text'],
   ['a pattern whose matches can begin at every place', '[0-9 ]{13,19}', 'begin the pattern with'],
-])('%s is refused with a checksum', (_, pattern, reason) => {
+])('with a checksum, %s is refused', (_, pattern, reason) => {
   expect(compile(checked(pattern, 'luhn'))).toMatchObject({
     ok: false,
     problems: [{ rule: 'number', message: expect.stringContaining(reason) }, {}],

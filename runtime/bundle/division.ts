@@ -21,7 +21,7 @@ const spaces = ['\t', '\n', '\f', '\r', ' '].map((character) => character.charCo
  * Judges each policy for texts that are divided after white space into pieces with an overlap of 1,024 bytes
  * (docs/design/retrieval-guard.md). A deny rule needs one match that is decided within the overlap: then some piece has
  * it. A mask rule needs that for every match, because the whole match is replaced. A match without white space is never
- * cut, however long it is. Anchored rules depend on where a piece begins.
+ * split, however long it is. Anchored rules depend on where a piece begins.
  */
 export function judgeDivision(bundle: Bundle): readonly DivisionJudgement[] {
   return bundle.policies.map((policy) => judgePolicy(policy, bundle.limits.maxBodyBytes));

@@ -88,7 +88,7 @@ test('a mask fails where one pass reaches the limit of matches, although the oth
   expect(json.code).toBe('match_limit');
 });
 
-test('terms that fold to nothing are matched exactly only', async () => {
+test('terms that fold to an empty text are matched exactly only', async () => {
   expect(await requestOutcomes([list(['\u200b'], folds, 'substring')], ['a\u200bb', 'ab'])).toEqual(['deny', 'pass']);
 });
 

@@ -16,14 +16,14 @@ describe('terms of a stop list', () => {
     '(?:a|b)',
     '[a-z]+',
     '^stop$',
-  ])('a term that is written as a regular expression is a warning: %s', (term) => {
+  ])('a term that is written as a regular expression causes a warning: %s', (term) => {
     expect(lintTerms('fine', term)).toEqual([
       'term 2 is written as a regular expression, and terms are literal texts: write the text, or use a rule of kind regex',
     ]);
   });
 
   test.each([' стоп', 'stop ', '\tstop', 'stop\u00a0'])(
-    'a term with white space at an end is a warning: %o',
+    'a term with white space at an end causes a warning: %o',
     (term) => {
       const [warning] = lintTerms(term);
       expect(warning).toMatch(
@@ -32,7 +32,7 @@ describe('terms of a stop list', () => {
     },
   );
 
-  test('a term that the allow-list of its rule has is never found, which is a warning', () => {
+  test('a term that the allow-list of its rule contains causes a warning, because it is never found', () => {
     const allowing = (caseSensitive: boolean, allow: readonly string[]) =>
       lintRule(stopList('words', ['stop', 'Bank'], { match: 'token', caseSensitive, allow: [...allow] }));
     expect(allowing(false, ['bank'])).toEqual([
@@ -43,7 +43,7 @@ describe('terms of a stop list', () => {
     expect(allowing(false, ['bank holiday'])).toEqual([]);
   });
 
-  test('terms as authors write them are no reason for a warning', () => {
+  test('ordinary terms cause no warning', () => {
     const terms = [
       'стоп',
       'big dog',
@@ -61,7 +61,7 @@ describe('terms of a stop list', () => {
     expect(lintTerms(...terms, '(c)', '(?)', 'e.g. *', 'a^b$')).toEqual([]);
   });
 
-  test('five terms are named, and further ones are counted', () => {
+  test('a warning names five terms and counts further ones', () => {
     const many = (count: number) => lintTerms(...Array.from({ length: count }, (_, at) => ` term ${at}`))[0];
     expect(many(5)).toMatch(/^terms 1, 2, 3, 4, 5 are found/);
     expect(many(6)).toMatch(/^terms 1, 2, 3, 4, 5 and 1 more are found/);
@@ -70,14 +70,14 @@ describe('terms of a stop list', () => {
 
 describe('patterns', () => {
   test.each(['\\bстоп', 'стоп\\b', '\\b(?:стоп|stop)', '\\b[а-я]+', '[а-я]{2,3}\\b', '(?:да|нет)\\b'])(
-    'a boundary beside a letter that is not ASCII is a warning: %s',
+    'a boundary next to a letter that is not ASCII causes a warning: %s',
     (pattern) => {
       expect(lintRule(regex('r', pattern))).toHaveLength(1);
     },
   );
 
   test.each(['\\bstop\\b', 'стоп', 'инн\\s\\d{10}\\b', '\\bstop стоп', 'c:\\\\bя'])(
-    'other patterns are not: %s',
+    'a boundary in any other pattern causes no warning: %s',
     (pattern) => {
       expect(lintRule(regex('r', pattern))).toEqual([]);
     },

@@ -1,13 +1,15 @@
 import type { LocalRule } from './compile-local-rule.ts';
 
-/** The most terms that one warning names by their position. */
+/** Maximum number of terms that one warning names by their position. */
 const namedTerms = 5;
 /** Signs of a regular expression that no ordinary term has: `\b` at an end, a repeated class or dot, a group with options. */
 const regularExpression =
   /^\\b|\\b$|\\[dDsSwW][+*?{]|\.[*+]|\(\?(?:[a-z]+\)|[a-z]*:)|\[\^?(?:a-z|A-Z|0-9|а-я|А-Я)|^\^.*\$$/u;
 /** White space at an end. */
 const outerBlank = /^\s|\s$/u;
-/** `\b` directly before or behind a character outside of ASCII, also at the begin or the end of a group or a class. */
+/**
+ * `\b` directly before or after a character outside of ASCII, also at the beginning or the end of a group or a class.
+ */
 const boundaryBesideOther =
   /(?<!\\)\\b(?:\((?:\?[a-z]*:)?|\[)*[^\p{ASCII}]|[^\p{ASCII}](?:[\])]|[+*?]|\{[\d,]*\})*\\b/u;
 

@@ -11,13 +11,13 @@ import type { PatternFault, PatternSource } from '../rules/pattern/syntax/patter
 import { printPattern } from '../rules/pattern/syntax/print-pattern.ts';
 
 /**
- * One search for the matches of a rule: in the text as it is, or in its folded form. A rule with folds has both, so
+ * One search for the matches of a rule: in the original text, or in its folded form. A rule with folds has both, so
  * that a fold never loses a match (docs/design/folding.md).
  */
 export type LocalPass = SinglePass | PatternPass;
 
 type Pass = {
-  /** Undefined for a pass over the text as it is. */
+  /** Undefined for a pass over the original text. */
   readonly view: FoldView | undefined;
   /** Whether the pass can match where folding changes nothing and the exact pass does not match. */
   readonly differs: boolean;
@@ -61,7 +61,7 @@ export function patternPass(
   };
 }
 
-/** The pattern as it is, written like the one for folded texts; undefined for one that is refused. */
+/** The original pattern, written like that for folded texts; undefined for one that is refused. */
 function exactSource(source: PatternSource): string | undefined {
   const tree = parsePattern(source);
   return 'reason' in tree ? undefined : printPattern(tree.node);

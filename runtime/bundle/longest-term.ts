@@ -3,17 +3,20 @@ import { foldOrbit } from '../rules/unicode/case-fold.ts';
 
 type Terms = { readonly terms: readonly string[]; readonly caseSensitive: boolean };
 
-/** The most bytes of UTF-8 that a term of a stop list can match. */
+/** Maximum number of bytes of UTF-8 that a term of a stop list can match. */
 export function longestTermBytes({ terms, caseSensitive }: Terms): number {
   return terms.reduce((most, term) => Math.max(most, termBytes(term, caseSensitive, most)), 0);
 }
 
-/** The most characters of a term. */
+/** Maximum number of characters of a term. */
 export function longestTermCharacters({ terms }: Pick<Terms, 'terms'>): number {
   return terms.reduce((most, term) => (term.length <= most ? most : Math.max(most, Array.from(term).length)), 0);
 }
 
-/** The most bytes of a match of a term whose words match in other forms; a stemmed word has two bytes for each letter. */
+/**
+ * Maximum number of bytes of a match of a term whose words match in other forms; a stemmed word has two bytes for each
+ * letter.
+ */
 export function longestStemmedBytes({ terms }: Pick<Terms, 'terms'>): number {
   const bytesOf = (term: string): number => {
     const words = term.match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0;

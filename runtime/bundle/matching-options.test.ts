@@ -49,7 +49,7 @@ const streams = (rule: BaselineRule) =>
 const divided = (rule: BaselineRule) => judgeDivision(bundle([policy(section([rule]))]))[0]?.allowed;
 
 describe('kept characters', () => {
-  test('a mask keeps the characters at the ends of a match that it names', async () => {
+  test('a mask keeps the named number of characters at the ends of a match', async () => {
     const texts = ['card 4111 1111 1111 1234.'];
     expect(await outcomes([keeping(regex('card', card), { keepLast: 4 })], texts)).toEqual(['card ****1234.']);
     expect(await outcomes([keeping(regex('card', card), { keepFirst: 2, keepLast: 4 })], texts)).toEqual([
@@ -57,17 +57,17 @@ describe('kept characters', () => {
     ]);
   });
 
-  test('keepFirst and keepLast apply only to a match that is longer than both together; a shorter one is masked whole', async () => {
+  test('keepFirst and keepLast apply only to a match that is longer than both together; a shorter match is masked completely', async () => {
     const rules = [keeping(regex('word', '\\bk\\pL*'), { keepFirst: 1, keepLast: 2 })];
     expect(await outcomes(rules, ['kшюя, kшя, kш'])).toEqual(['k****юя, ****, ****']);
   });
 
-  test('characters that stay are written as JSON', async () => {
+  test('characters that a mask keeps are written as JSON', async () => {
     const rules = [keeping(regex('quoted', 'key="[^"]{2,40}"'), { keepLast: 2 })];
     expect(await outcomes(rules, ['key="abc" \u00e9'])).toEqual(['****c" \u00e9']);
   });
 
-  test('masks of two rules that keep the same characters of one match are one, of different characters a failure', async () => {
+  test('two rules that mask one match and keep the same characters have one mask; different characters are a failure', async () => {
     const one = keeping(regex('one', card), { keepLast: 4 });
     const other = keeping(regex('other', '\\b\\d{4} [\\d ]{14}\\b'), { keepLast: 4 });
     const third = keeping(regex('third', card), { keepLast: 3 });
@@ -95,12 +95,12 @@ describe('an allow-list', () => {
     expect(await outcomes([whole], ['a bath bomb', 'bath bombs'])).toEqual(['pass', 'deny']);
   });
 
-  test('hides no match that goes beyond an allowed text', async () => {
+  test('an allow-list hides no match that extends beyond an allowed text', async () => {
     const list = stopList('words', ['aurora', 'ora bomb'], { allow: ['aurora'] });
     expect(await outcomes([list], ['aurora', 'aurora bomb'])).toEqual(['pass', 'deny']);
   });
 
-  test('finds what plain code finds, by a stop list and by a pattern', () => {
+  test('a stop list and a pattern with an allow-list find what a naive implementation finds', () => {
     const pieces = ['ab', 'b', 'ba', ' ', 'я', '-'];
     const parts = (minLength: number, maxLength: number) =>
       fc.array(fc.constantFrom(...pieces), { minLength, maxLength }).map((some) => some.join(''));
@@ -156,7 +156,7 @@ describe('stems', () => {
     expect(await outcomes(rules, texts)).toEqual(['deny', 'deny', 'deny', 'pass', 'pass', 'pass', 'pass']);
   });
 
-  test('a mask covers the form in the text, and what matches exactly', async () => {
+  test('a mask of a stemmed term covers the form in the text, and exact matches', async () => {
     const rules = [masking(stemmed(['бомба', 'c++', 'x1']), '#')];
     expect(await outcomes(rules, ['Бомбами и bombs, C++ x1; бомба!'])).toEqual(['# и bombs, # #; #!']);
   });
@@ -181,12 +181,12 @@ describe('stems', () => {
     ]);
   });
 
-  test('terms of up to two words allow streams, longer ones refuse them', () => {
+  test('stemmed terms of up to two words allow streams, and longer ones refuse them', () => {
     expect(streams(stemmed(['make bomb']))).toBe(true);
     expect(streams(stemmed(['make a nice bomb']))).toBe(false);
   });
 
-  test('a rule with a timeout of 20 ms is refused, because stemming takes longer', () => {
+  test('a stemming rule with a timeout of 20 ms is refused, because stemming takes longer', () => {
     expect(compile(stemmed(['bomb']), { timeoutMs: 20 })).toMatchObject({
       ok: false,
       problems: [{ code: 'rule_too_costly' }, {}],
@@ -198,7 +198,7 @@ describe('stems', () => {
     ['fold', { fold: ['whitespace'] }],
     ['substring', { match: 'substring' }],
     ['letter case', { caseSensitive: true }],
-  ])('stem beside %s is refused', (_, more) => {
+  ])('a rule with stem and %s is refused', (_, more) => {
     expect(compile(stemmed(['bomb'], more))).toMatchObject({ ok: false });
   });
 });
@@ -213,7 +213,7 @@ function letters(number: number): string {
 describe('shared rules', () => {
   const base = { request: section([quiet]), response: section([quiet]), providers: [] };
 
-  test('a definition may have them, with unique ids and times within both deadlines', () => {
+  test('a definition may have shared rules, with unique ids and times within both deadlines', () => {
     const shared = [stopList('house', ['bomb'])];
     expect(definitionSchema.safeParse({ ...base, shared }).success).toBe(true);
     expect(definitionSchema.safeParse({ ...base, shared: [...shared, ...shared] }).success).toBe(false);

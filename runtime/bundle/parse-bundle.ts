@@ -59,7 +59,7 @@ function named({ policyId, stage, rule }: ReturnType<typeof placeOf>): number {
   return stage === undefined ? 2 : 3;
 }
 
-/** Policy, stage and rule that a path of the schema leads through, as far as the value names them. */
+/** Policy, stage and rule that a path of the schema contains, if the value names them. */
 function placeOf(value: JsonValue, path: readonly PropertyKey[]): Pick<BundleProblem, 'policyId' | 'stage' | 'rule'> {
   const [root, index, stage, list, position] = path;
   if (root !== 'policies') return {};

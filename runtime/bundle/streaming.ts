@@ -79,7 +79,7 @@ function needsWholeText(rule: LocalRule): string | undefined {
   }
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return undefined;
-  if (shapeOf(tree.node).anchored) return 'it is anchored to the begin or end of the text';
+  if (shapeOf(tree.node).anchored) return 'it is anchored to the beginning or end of the text';
   const bytes = bytesToDecide(rule.regex, tree.node, view);
   if (bytes <= limits.overlapBytes) return undefined;
   const most = Number.isFinite(bytes) ? `${bytes} bytes` : 'any number of bytes';

@@ -185,7 +185,7 @@ describe('overlapping replacements', () => {
 describe('an observe rule', () => {
   verifies(
     ['guardrail:observe:no-block', 'guardrail:observe:no-change', 'guardrail:observe:firing-counted'],
-    'an observe rule neither blocks nor changes; its firing is counted',
+    'an observe rule neither blocks nor changes a text; its matches are counted',
     async () => {
       await using provider = await startScriptedHttp(deny);
       const additional = [observed(word), observed(name), observed(detector('remote')), enforced(quiet)].map(
@@ -228,7 +228,7 @@ describe('an observe rule', () => {
     },
   );
 
-  test('an observe rule with a provider is not awaited, ends at its own timeout and holds no check slot', async () => {
+  test('an observe rule with a provider is not awaited, ends at its own timeout and uses no check slot', async () => {
     await using provider = await startScriptedHttp(silence);
     const limits = { ...defaultBundleLimits, maxConcurrency: 1 };
     const slow = { ...observed(detector('d')), timeoutMs: 30 };
@@ -243,7 +243,7 @@ describe('an observe rule', () => {
     );
   });
 
-  test('an observe rule with a provider is not asked after a deny', async () => {
+  test('a provider of an observe rule is not called after a deny', async () => {
     await using provider = await startScriptedHttp(deny);
     await using runtime = await serve(provider, [word], [observed(detector('d'))]);
     expect(outcome(await runtime.check('request', ['forbidden']))).toEqual(denied);
@@ -252,7 +252,7 @@ describe('an observe rule', () => {
     expect(provider.seen[0]?.text).toContain('hello');
   });
 
-  test('an observe rule over the cap of questions in flight counts as an error', async () => {
+  test('an observe rule over the limit of concurrent provider calls counts as an error', async () => {
     await using provider = await startScriptedHttp(silence);
     await using runtime = await serve(provider, [quiet], [observed(detector('d'))]);
     const checks = await Promise.all(Array.from({ length: 30 }, () => runtime.check('request', ['hello'])));

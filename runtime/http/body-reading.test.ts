@@ -23,7 +23,7 @@ function head(...lines: readonly string[]): string {
 }
 
 describe('a slow body', () => {
-  test('a slow body holds no check slot, and at most four bodies for each slot are read at once', async () => {
+  test('a slow body uses no check slot, and at most four bodies for each slot are read at the same time', async () => {
     const slow = await Promise.all(
       [1, 2, 3, 4].map(() => holdRequest(runtime.url, head(`content-length: ${body.length}`))),
     );

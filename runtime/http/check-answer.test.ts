@@ -8,7 +8,7 @@ const schemas = { request: requestResultSchema, response: responseResultSchema }
 const message = (content: string, role = 'user') => ({ role, content });
 
 describe('the answer to a decision', () => {
-  test('the answer to every pass, deny and mask is a result of the contract', () => {
+  test('the answer to every pass, deny and mask is a valid result of the contract', () => {
     const text = fc.string({ unit: 'grapheme' });
     const role = fc.string({ minLength: 1, maxLength: 32, unit: 'binary' }).filter((value) => value.isWellFormed());
     const checked = fc.array(fc.record({ role, content: text, masked: text }), { minLength: 1, maxLength: 8 });

@@ -23,7 +23,7 @@ const cases: readonly [string, string, string, Readonly<Record<string, string>>]
   ['another path', '/request/', body('hello'), {}],
 ];
 
-test.each(cases)('%s gets the same answer with and without the framework', async (_, path, text, changes) => {
+test.each(cases)('%s gets the same answer with and without the HTTP framework', async (_, path, text, changes) => {
   await using runtime = await startRuntime(bundleOf(rules));
   const list = runtime.headers(changes);
   const head = list.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${list[at + 1] ?? ''}`] : []));

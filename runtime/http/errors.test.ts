@@ -112,7 +112,7 @@ describe('a check that fails', () => {
 });
 
 describe('an error body', () => {
-  test('an error body holds the meaning of its code and at most the id of a rule', () => {
+  test('an error body contains the meaning of its code and at most the id of a rule', () => {
     for (const code of Object.keys(checkErrors) as CheckErrorCode[]) {
       expect(errorBody(code, 'a')).toEqual({ code, message: checkErrors[code].meaning, traceId: 'a' });
       expect(errorBody(code, 'a', 'words').message).toBe(`${checkErrors[code].meaning} Rule: words.`);

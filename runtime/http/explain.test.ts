@@ -20,12 +20,15 @@ const cases = [
   ['a pass, as no rule', 'hello', undefined],
 ] as const;
 
-test.each(cases)('a check that requests the rule gets that of %s, with the same body', async (_name, text, rule) => {
-  const plain = await runtime.check('request', [text]);
-  const told = await runtime.check('request', [text], ask);
-  expect(told.headers['x-portcullis-rule']).toBe(rule);
-  expect(told.text).toBe(plain.text);
-});
+test.each(cases)(
+  'a check that requests the deciding rule gets that of %s, with the same body',
+  async (_name, text, rule) => {
+    const plain = await runtime.check('request', [text]);
+    const told = await runtime.check('request', [text], ask);
+    expect(told.headers['x-portcullis-rule']).toBe(rule);
+    expect(told.text).toBe(plain.text);
+  },
+);
 
 test.each([undefined, 'all', '', ['rule', 'rule']])(
   'a check with the explain header %j gets no rule id',

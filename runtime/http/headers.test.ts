@@ -151,7 +151,7 @@ describe('context headers', () => {
       'guardrail:versioning:older-profile-1-4-1',
       'guardrail:versioning:older-profile-1-5-0',
     ],
-    'a response mode is optional for the older profiles, and honoured there',
+    'the response mode header is optional for the older profiles, and has its effect if it is sent',
     async () => {
       for (const contentProfile of ['gateway-1.4.1-text-webhook-v1', 'gateway-1.5.0-text-webhook-v1'] as const) {
         await using older = await startRuntime(bundleOf(rules, [], { contentProfile }));

@@ -135,7 +135,7 @@ describe('GET /openapi.json', () => {
     expect(checked).toBeGreaterThan(25);
   });
 
-  test('GET /openapi.json documents every error code with the status that it has', () => {
+  test('GET /openapi.json documents every error code with its status', () => {
     for (const path of ['/request', '/response']) {
       const responses = document['paths']?.[path]?.['post']?.['responses'] ?? ({} as Schema);
       const documented = Object.entries(responses).flatMap(([status, reference]) =>
@@ -263,7 +263,7 @@ describe('GET /metrics', () => {
 
   verifies(
     ['guardrail:metrics:bounded'],
-    'GET /metrics does not grow with texts, messages or callers, and nothing of them is kept',
+    'the size of GET /metrics does not depend on texts, messages or callers, and no part of them is kept',
     async () => {
       const series = async (): Promise<number> => {
         const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${testServiceToken}` });

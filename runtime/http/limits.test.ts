@@ -28,7 +28,7 @@ describe('maxBodyBytes', () => {
       'guardrail:limits:environment-values',
       'guardrail:limits:wrapping-counts',
     ],
-    'maxBodyBytes counts the whole body, the JSON around the texts included',
+    'maxBodyBytes counts the whole body, including the JSON around the texts',
     async () => {
       for (const maxBodyBytes of [256, 1_000, 32_768, 131_072]) {
         const limits = { ...defaultBundleLimits, maxBodyBytes };
@@ -169,7 +169,7 @@ describe('maxConcurrency', () => {
       'guardrail:concurrency:no-queue',
       'guardrail:stateless:no-retry-after',
     ],
-    'a check over maxConcurrency is refused immediately, and the next is taken when one has ended',
+    'a check over maxConcurrency is refused immediately, and the next one is accepted when one has ended',
     async () => {
       const held: (() => void)[] = [];
       await using provider = await startScriptedHttp((response, asked) => held.push(() => allow(response, asked)));

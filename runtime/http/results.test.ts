@@ -28,7 +28,7 @@ describe('a result', () => {
       'guardrail:deny:http-200',
       'guardrail:deny:status-alone-insufficient',
     ],
-    'a result is exactly pass, deny or mask, all with HTTP 200',
+    'a result of a check is exactly pass, deny or mask, all with HTTP 200',
     async () => {
       for (const stage of stages) {
         const pass = await runtime.check(stage, [texts.pass]);
@@ -143,7 +143,7 @@ describe('a mask', () => {
       'guardrail:mask:replaces-checked-body-only',
       'guardrail:text-only:caller-maps-results',
     ],
-    'a mask keeps count, order and roles, and holds nothing but the checked body',
+    'a mask keeps count, order and roles, and contains only the checked body',
     async () => {
       const sent = [
         { role: 'system', content: 'be nice to alice' },
@@ -215,7 +215,7 @@ describe('one call', () => {
       'guardrail:execution:culprit-not-named',
       'guardrail:execution:independent-decisions',
     ],
-    'one call judges the whole set and does not report which message caused a deny',
+    'one call judges the complete set and does not report which message caused a deny',
     async () => {
       const first = await runtime.check('request', ['forbidden', 'hello', 'hello']);
       const last = await runtime.check('request', ['hello', 'hello', 'forbidden']);

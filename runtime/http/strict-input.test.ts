@@ -129,7 +129,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
       'guardrail:errors:invalid-json-strict-parsing',
       'guardrail:errors:invalid-payload',
     ],
-    `each of ${bodyRows.length + responseRows.length} bodies is answered as the contract requires`,
+    `each of ${bodyRows.length + responseRows.length} malformed bodies is answered as the contract requires`,
     async () => {
       for (const [name, body, status, code] of bodyRows) {
         expect({ name, ...told(await post('/request', bytesOf(body))) }).toEqual({ name, status, code });
@@ -182,7 +182,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
   test('headers in any allowed spelling are accepted, and extra ones do not matter', () =>
     expectRows(rowsByGroup.fine));
 
-  test(`each of ${httpRows.length} HTTP protocol inputs is answered as the contract requires`, async () => {
+  test(`each of ${httpRows.length} malformed HTTP messages is answered as the contract requires`, async () => {
     for (const [name, template, status, code, options] of httpRows) {
       const text = template
         .replaceAll('<head>', headerLines())

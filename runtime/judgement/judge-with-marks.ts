@@ -2,8 +2,8 @@ import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
 import { type JudgeOptions, judgeBundle } from './judge-bundle.ts';
 
 /**
- * The verdict about the bundle of a job. With a second bundle, in which every rule masks, the matches of its rules become the
- * marks of the results; it is judged in the same process, whose start takes longer than both.
+ * The verdict about the bundle of a job. With a second bundle, in which every rule masks, the matches of its rules
+ * become the marks of the results; it is judged in the same process, whose start takes longer than both.
  */
 export async function judgeWithMarks(
   { marksBundle, ...job }: JudgeJob,

@@ -12,7 +12,7 @@ function textsOf({ tests }: ExamplePolicy, decided: boolean): string {
     .join('\n');
 }
 
-test('there is a recipe for each of six questions', () => {
+test('each of six questions has a recipe', () => {
   expect(recipes.map(({ file }) => file).sort()).toEqual([
     'competitors.yaml',
     'language.yaml',
@@ -29,12 +29,12 @@ describe.each(recipes)('the recipe $file', (recipe) => {
     verdict = await judgeExample(recipe);
   });
 
-  test('a recipe is admitted with the default limits and allows streams', () => {
+  test('each recipe is admitted with the default limits and allows streams', () => {
     expect(verdict.problems).toEqual([]);
     expect(verdict.streaming).toEqual([{ policyId: recipe.file, allowed: true }]);
   });
 
-  test('each test of a recipe gives the expected decision', () => {
+  test('each test of a recipe gets the expected decision', () => {
     expect(verdict.results.map(({ decision }, at) => `${recipe.tests[at]?.name}: ${decision}`)).toEqual(
       recipe.tests.map(({ name, expect: expected }) => `${name}: ${expected}`),
     );

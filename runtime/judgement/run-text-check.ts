@@ -35,7 +35,7 @@ export async function runTextCheck(
   return options.marks ? { ...result, marks: marksOf(section, check) } : result;
 }
 
-/** Most matches of one rule in one message that are listed. */
+/** Maximum number of matches of one rule in one message that are listed. */
 const mostMarks = 200;
 
 /** The matches of every mask rule, in the order of the rules. */

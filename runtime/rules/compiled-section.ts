@@ -5,8 +5,8 @@ import type { ByteRange, CheckedText } from './checked-text.ts';
 import type { MaskText } from './mask-text.ts';
 
 /**
- * The verdict of a provider on a set of messages. Everything but a clear allow or deny is a failure with a code; `cause`
- * says why the provider did not judge.
+ * The verdict of a provider on a set of messages. Everything except a clear allow or deny is a failure with a code;
+ * `cause` gives the reason why the provider did not judge.
  */
 export type Verdict =
   | { readonly kind: 'allow' }

@@ -43,7 +43,7 @@ export function failed(code: CheckFailureCode, rule?: string): Failed {
   return rule === undefined ? { kind: 'failed', code } : { kind: 'failed', code, rule };
 }
 
-/** The id of the rule that decided: the one that denied or failed, or the first one that replaced a text. */
+/** The id of the rule that decided: the rule that denied or failed, or the first one that replaced a text. */
 export function decidingRule(decision: Decision): string | undefined {
   switch (decision.kind) {
     case 'pass':

@@ -66,7 +66,7 @@ describe('a masked text', () => {
     expect(masked('ёж 😀 ok', at(0, 12, ''))).toBe('');
   });
 
-  test('masking gives the same text whether or not it is ASCII only', () => {
+  test('masking yields the same text whether or not it is ASCII only', () => {
     expect(masked('a b c')).toBe('a b c');
     expect(masked('a b c', at(0, 1, 'ё'), at(2, 3, '$&'))).toBe('ё $& c');
     expect(masked('a b c', at(0, 5, ''))).toBe('');

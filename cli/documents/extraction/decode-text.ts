@@ -1,4 +1,6 @@
-/** The declared character set of an HTML file; browsers look at the first 1,024 bytes as well (HTML standard, 13.2.3.2). */
+/**
+ * The declared character set of an HTML file; browsers read the first 1,024 bytes as well (HTML standard, 13.2.3.2).
+ */
 const declared = /<meta[^>]{0,200}charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w-]{1,40})/i;
 
 /**

@@ -112,6 +112,6 @@ test('pods of each service are reported, the database first and pods that start 
   ]);
 });
 
-test('a pod of a workload is not reported here: the operator writes the condition of its workload', () => {
+test('a pod of a workload is not a problem of the cluster: the operator writes the condition of its workload', () => {
   expect(reasonsOf(podIn('runtime', running, killed))).toEqual([]);
 });

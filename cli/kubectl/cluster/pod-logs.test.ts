@@ -47,7 +47,7 @@ test('logs of pods are listed by component and workload, and read with the param
   );
 });
 
-test('a pod with several containers has a log for each, whose name holds the container', async () => {
+test('a pod with several containers has a log for each, whose name contains the container', async () => {
   const items = [pod('gateway-1', { 'app.kubernetes.io/component': 'gateway' }, ['gateway', 'proxy'])];
   await using server = await startScriptedHttp((response, { path }) => {
     if (path.includes('/log')) return void response.end('one');
@@ -63,7 +63,7 @@ test('a pod with several containers has a log for each, whose name holds the con
   expect(server.seen.at(-1)?.path).toBe('/api/v1/namespaces/team/pods/gateway-1/log?container=proxy');
 });
 
-test('the log of a container that has not started, of a pod that is gone and of a node that does not answer is absent with the reason', async () => {
+test('the log of a container that has not started, of a deleted pod and of a node that does not answer is absent with the reason', async () => {
   const waiting = 'container "main" in pod "gateway-1" is waiting to start: ImagePullBackOff';
   const answers = [
     [400, waiting],

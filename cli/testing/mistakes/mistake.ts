@@ -1,7 +1,10 @@
 /** A user error on the command line, and the required content of its message. */
 export type Mistake = {
   readonly title: string;
-  /** Words of the command line; FOLDER stands for the folder of the files, DATA for the data directory, GATEWAY for its origin. */
+  /**
+   * Words of the command line; the placeholders are FOLDER for the folder of the files, DATA for the data directory,
+   * GATEWAY for its origin.
+   */
   readonly args: readonly string[];
   /** Files by name; a name that ends with a slash is a folder. */
   readonly files?: Readonly<Record<string, string>>;

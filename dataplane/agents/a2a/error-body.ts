@@ -18,7 +18,7 @@ export function a2aErrorBody({ code, flowCode }: Pick<AgentError, 'code' | 'flow
   return { error: { code: status, status: rpc, message: meaning, details } };
 }
 
-/** The members of an error response besides its message. */
+/** The members of an error response in addition to its message. */
 export function errorFacts({ code, flowCode }: Pick<AgentError, 'code' | 'flowCode'>): {
   readonly code: AgentErrorCode;
   readonly flowCode?: string;

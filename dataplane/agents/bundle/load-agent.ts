@@ -35,7 +35,7 @@ const capabilityMembers = [
   'files.mediaTypes',
 ];
 
-/** Most problems of one source that are reported together. */
+/** Maximum number of problems of one source that are reported together. */
 const mostProblems = 10;
 
 /** Reads and checks the bundle file of one version. */

@@ -4,7 +4,7 @@ import type { GrantedBudget } from '#identity/run-grant';
 import type { McpExposure } from '#identity/workload-token';
 import type { JsonValue } from '#kit/json/json-value';
 
-/** The right of a run to ask the gateway for tokens, and the budget of the run. */
+/** The right of a run to request tokens from the gateway, and the budget of the run. */
 export type CallGrant = { readonly token: string; readonly budget: GrantedBudget; readonly expiresAt: Date };
 
 /**
@@ -15,7 +15,7 @@ export type ExecutionIdentity = {
   /** The act chain; the direct caller is first. */
   readonly actors: readonly Subject[];
   readonly tenant: string | undefined;
-  /** Whom the version admits over MCP, as the gateway says; R1 in development mode. */
+  /** The callers that the version admits over MCP, according to the gateway; R1 in development mode. */
   readonly exposure: McpExposure;
   /** Verified; undefined in development mode. */
   readonly grant: CallGrant | undefined;

@@ -102,7 +102,7 @@ function codesIn(file: string, name: string, part: string): readonly string[] | 
   return isMaking ? made.filter((code) => code !== undefined) : undefined;
 }
 
-test('the list of the steps has the codes that their sources make, and no other', () => {
+test('the list of call steps has exactly the codes that their sources use', () => {
   const found = findRefusals();
   expect([...found.keys()].toSorted()).toEqual(Object.keys(places).toSorted());
   const unknown = [...found.values()].flat().filter((code) => !Object.hasOwn(agentErrors, code));

@@ -134,7 +134,10 @@ export function createCallFiles(options: CallFilesOptions): CallFiles {
   };
 }
 
-/** Takes room for all files of a call at once, so that no call waits while it holds a part. @throws AgentError too_many_runs, cancelled */
+/**
+ * Reserves memory for all files of a call at once, so that no call waits while it holds a part. @throws AgentError
+ * too_many_runs, cancelled
+ */
 async function holdBytes(held: TakenBytes, bytes: number, signal: AbortSignal): Promise<void> {
   const leave = (): void => held[Symbol.dispose]();
   signal.addEventListener('abort', leave, { once: true });

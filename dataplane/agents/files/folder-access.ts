@@ -87,7 +87,7 @@ export function createFolderAccess(root: string, verifier: FileCapabilityVerifie
           isOpened = true;
           await checkLive(note, capability.reads);
           await useRead(note, capability.reads);
-          // A symbolic link could lead out of the folder.
+          // A symbolic link could point out of the folder.
           const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
           const file = await available(open(join(root, 'files', stored.id), flags));
           return file.createReadStream({ signal });

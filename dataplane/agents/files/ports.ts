@@ -40,7 +40,7 @@ export type FileAccess = {
    */
   check(reference: FileReference, use: FileUse, signal: AbortSignal): Promise<GrantedFile>;
   /**
-   * Asks whether references could be judged now. Reads no file and uses no capability.
+   * Checks whether references can be judged now. Reads no file and uses no capability.
    * @throws FileUnavailableError
    */
   probe(signal: AbortSignal): Promise<void>;

@@ -41,8 +41,8 @@ function pathOf(folder: string, id: string): string {
 }
 
 /**
- * Removes the objects of processes that have ended. A process that was started again in its container has the id of the one before
- * it. On a machine, another process of the version may still end its runs.
+ * Removes the objects of processes that have ended. A process that was started again in its container has the id of the
+ * previous process. On a machine, another process of the version may still end its runs.
  */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {

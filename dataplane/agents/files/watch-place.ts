@@ -5,7 +5,7 @@ import type { FileAccess } from './ports.ts';
 /** Whether the place of the files of a version answers. Disposing it ends the probes. */
 export type PlaceWatch = AsyncDisposable & { readonly isAway: boolean };
 
-/** Interval of the probes, time of one, and failures in a row after which the place counts as away. */
+/** Interval of the probes, time of one, and failures in a row after which the store counts as unavailable. */
 const probes = { everyMs: 5_000, timeoutMs: 3_000, failures: 2 } as const;
 
 type WatchOptions = { readonly access: FileAccess; readonly logger: Logger; readonly everyMs?: number | undefined };

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 beforeEach(() => gateway.forget());
 
-test('each call of a run trades its grant again', async () => {
+test('each call of a run exchanges its grant again', async () => {
   gateway.play(issued('one'));
   expect(await tokens.tokenFor(call(), models)).toBe('one');
   gateway.play(issued('two'));
@@ -49,14 +49,14 @@ test.each([
   ['temporarily_unavailable', 503, 'unavailable'],
   ['invalid_grant', 500, 'unavailable'],
   ['other', 400, 'unavailable'],
-])('the refusal %s with status %i ends the call as %s', async (error, status, code) => {
+])('a token exchange refused with %s and status %i ends the call as %s', async (error, status, code) => {
   gateway.play(answers({ error }, status));
   await expect(tokens.tokenFor(call(), models)).rejects.toMatchObject({ code });
 });
 
 const limited = answers({ error: 'temporarily_unavailable' }, 429, { 'retry-after': '0' });
 
-test('a run that asks for too many tokens asks once more', async () => {
+test('a run that exceeds its rate of token requests repeats the request once', async () => {
   gateway.play((response, request) => {
     gateway.play(issued('later'));
     return limited(response, request);
@@ -68,7 +68,7 @@ test('a run that asks for too many tokens asks once more', async () => {
   expect(gateway.seen.length).toBe(4);
 });
 
-test('a run that ends while it waits for its next token asks no more', async () => {
+test('a run that ends while it waits for its next token sends no further request', async () => {
   gateway.play(answers({ error: 'temporarily_unavailable' }, 429, { 'retry-after': '60' }));
   const stop = new AbortController();
   const token = tokens.tokenFor({ ...call(), signal: stop.signal }, models);
@@ -78,7 +78,7 @@ test('a run that ends while it waits for its next token asks no more', async () 
   expect(gateway.seen.length).toBe(1);
 });
 
-test('a run without a grant gets no token and asks nothing', async () => {
+test('a run without a grant gets no token and sends no request', async () => {
   await expect(tokens.tokenFor(call('other'), models)).rejects.toMatchObject({ code: 'forbidden' });
   expect(gateway.seen).toEqual([]);
 });

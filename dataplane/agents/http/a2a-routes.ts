@@ -71,7 +71,7 @@ export const a2aRoutes: readonly A2aRoute[] = [
     hasBody: false,
     run: (server, exchange, identity, { id }) => cancelTask(server, exchange, identity, id),
   },
-  // The tables of the specification say POST; its Protocol Buffers definition says GET.
+  // The tables of the specification require POST; its Protocol Buffers definition requires GET.
   { method: 'POST', ...subscribe },
   { method: 'GET', ...subscribe },
   { method: 'POST', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs$/, ...push },

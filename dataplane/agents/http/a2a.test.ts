@@ -51,7 +51,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:streaming:flag-absent-or-false', 'agents:message-stream:unsupported'],
-    'the card of an agent whose manifest does not request streaming says so, and streams are refused without a run',
+    'the card of an agent whose manifest does not request streaming has no streaming, and streams are refused without a run',
     async () => {
       const card = await plain.call('GET', '/.well-known/agent-card.json');
       expect(card.json).toMatchObject({ capabilities: { streaming: false } });
@@ -245,7 +245,7 @@ describe('tasks', () => {
       'agents:message-stream:ordered-updates',
       'agents:message-stream:closes',
     ],
-    'a stream begins with the task, continues with ordered updates and ends with the final status',
+    'an A2A stream begins with the task, continues with ordered updates and ends with the final status',
     async () => {
       const answer = await agent.call('POST', stream, hello);
       expect(answer.headers.get('content-type')).toBe('text/event-stream');

@@ -75,7 +75,10 @@ async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange, held
   return receive(exchange, agent.bundle.limits.requestBytes, held);
 }
 
-/** Step two of MCP: the identity of the call, which must be a confirmer of this profile unless the gateway says R2. */
+/**
+ * Step two of MCP: the identity of the call, which must be a confirmer of this profile unless the gateway admits with
+ * R2.
+ */
 async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Exchange): Promise<ExecutionIdentity> {
   const identity = await verifier.verify(incoming.rawHeaders, 'mcp');
   if (identity.exposure === 'R1' && !mcpConfirmers.has(confirmerName(identity.subject)))

@@ -24,7 +24,7 @@ const away = {
   probe: 503,
 };
 
-test('a version with files is not ready while its folder is away, and is ready again afterwards', async () => {
+test('a version with files is not ready while its folder cannot be read, and is ready again afterwards', async () => {
   await using world = await openFolderWorld();
   await using agent = await startAgent({ bundle: fileAgentBundle(), config: { files: world.place }, fileTimes });
   expect(await readiness(agent)).toMatchObject({ ready: true, health: 200, probe: 200 });
@@ -38,7 +38,7 @@ test('a version with files is not ready while its folder is away, and is ready a
   await until('it is ready again', async () => (await readiness(agent)).ready);
 });
 
-test('a version with files is not ready from its start while the file service does not answer or does not know its key', async () => {
+test('a version with files is not ready from its start while the file service does not answer or does not have its key', async () => {
   const world = await openServiceWorld();
   const start = (token: string) =>
     startAgent({ bundle: fileAgentBundle(), config: { files: world.place }, fileServiceToken: token, fileTimes });

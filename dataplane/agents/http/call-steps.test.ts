@@ -88,7 +88,7 @@ async function sendWith(wrong: readonly Defect[]) {
 
 verifies(
   ['agents:order:fixed'],
-  'a call with a defect for each of its steps is refused at the first of them, and no later step runs',
+  'a call with a fault in each step is refused at the first step, and no later step runs',
   async () => {
     const steps = callSteps.map(({ name }) => name).filter((name) => name !== 'refusal');
     expect(steps).toEqual(Object.keys(defects));
@@ -178,7 +178,7 @@ test('a refused read of tasks or runs, and an operation that is not offered, is 
   }
 });
 
-test('a refusal inside a result of the tool, and an error of JSON-RPC, names its step as every other refusal', async () => {
+test('a refusal inside a result of the tool, and an error of JSON-RPC, name their step like every other refusal', async () => {
   await using built = await openBuiltAgent();
   const opened = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
   const call = (method: string, params: object, session?: string) =>
@@ -229,7 +229,7 @@ test('a denied phrase that begins in one text part of a message and ends in the 
   expect((await send(long, `and ${long}`)).code).toBe('flow_failed');
 });
 
-test('each refusal of a step is an error of agents, and the page about agents lists the same steps', async () => {
+test('each refusal of a step is a documented error of agents, and the page about agents lists the same steps', async () => {
   const known = Object.keys(agentErrors);
   expect(callSteps.flatMap(({ refusals }) => refusals).filter((code) => !known.includes(code))).toEqual([]);
   const page = await readFile(new URL('../../../docs/design/agents.md', import.meta.url), 'utf8');

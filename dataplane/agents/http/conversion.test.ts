@@ -19,7 +19,7 @@ function mirrorFlow(): Readonly<Record<string, unknown>> {
 
 verifies(
   ['agents:order:conversion'],
-  'texts and data become one input, and the context is that of the caller whatever the parts of a message claim',
+  'texts and data become one input, and the context belongs to the caller whatever the parts of a message claim',
   async () => {
     const bundle = agentBundle({ flow: mirrorFlow(), bundle: { requires: [] } });
     await using agent = await startAgent({ bundle });

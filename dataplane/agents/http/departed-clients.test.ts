@@ -50,7 +50,7 @@ test.each(['/message:send', '/message:stream'])(
   },
 );
 
-test('a call of a tool is cancelled some time after its client left, even if it left before its identity was verified', async () => {
+test('a tool call is cancelled after a pause when its client has left, even before its identity was verified', async () => {
   const { agent, leave } = await open();
   const post = (body: object, headers: Record<string, string> = {}) =>
     fetch(`${agent.url}/mcp`, {

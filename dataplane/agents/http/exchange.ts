@@ -48,7 +48,10 @@ export function createBodyBudget(requestBytes: number): ByteBudget {
 /** Bytes of all such bodies together, if none may be larger than half of it. */
 const bodyBytes = 32 * 1_048_576;
 
-/** Most values of a body, where an empty list or object counts as two: a value takes many times its bytes of memory. */
+/**
+ * Maximum number of values of a body, where an empty list or object counts as two: a value takes many times its bytes
+ * of memory.
+ */
 const mostValues = 100_000;
 
 /**
@@ -90,7 +93,10 @@ export function watchDeparture(exchange: Exchange): AbortSignal {
   return controller.signal;
 }
 
-/** Calls `depart` once when the client disconnects before its answer is complete; at once if that has happened already. */
+/**
+ * Calls `depart` once when the client disconnects before its answer is complete; immediately if that has happened
+ * already.
+ */
 export function onDeparture({ outgoing }: Exchange, depart: () => void): void {
   const onClose = (): void => {
     if (!outgoing.writableFinished) depart();

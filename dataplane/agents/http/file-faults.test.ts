@@ -90,7 +90,7 @@ verifies(
 
 verifies(
   ['fileref:mapping:failed'],
-  'a file that cannot be stored for the run ends the call with file_provider_mapping_failed and without its authority',
+  'a file that cannot be stored for the run ends the call with file_provider_mapping_failed, and the answer does not name the store',
   async () => {
     const versionId = uuid();
     await using own = await startAgent({
@@ -133,7 +133,7 @@ verifies(
   },
 );
 
-test('temporary files expire, and newer ones are kept', async () => {
+test('temporary files expire, and newer files are kept', async () => {
   using folder = temporaryFolder();
   const [old, fresh] = [join(folder.path, 'old'), join(folder.path, 'fresh')];
   for (const path of [old, fresh]) writeFileSync(path, '');
@@ -151,10 +151,10 @@ test('temporary files expire, and newer ones are kept', async () => {
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test('the next process of a version removes what a killed one has left, and nothing of one that still runs', async () => {
+test('the next process of a version removes the files of a killed one, and no file of a process that still runs', async () => {
   using folder = temporaryFolder();
   const file = new URL('../testing/leave-file.ts', import.meta.url);
-  /** A process that has stored an object, and what it has stored. */
+  /** A process that has stored an object, and the object. */
   async function leave() {
     const before = readdirSync(folder.path);
     const child = spawn(process.execPath, [fileURLToPath(file), folder.path], { stdio: 'ignore' });
@@ -176,7 +176,7 @@ test('the next process of a version removes what a killed one has left, and noth
   try {
     // The second process was started after the first one had ended.
     expect(readdirSync(folder.path)).toEqual([running.name]);
-    // A process that was started again in its container has the id of the one before it.
+    // A process that was started again in its container has the id of the previous process.
     const own = join(folder.path, `${process.pid}.left`);
     writeFileSync(own, '');
     const provider = await openTemporaryFiles(folder.path);

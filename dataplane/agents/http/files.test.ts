@@ -144,7 +144,7 @@ describe.each([
       'fileref:insufficient:provider-path',
       'fileref:insufficient:arbitrary-url',
     ],
-    'a reference with a member of another form, a path or a URL in the place of a file id is refused without a check',
+    'a reference with a malformed member, a path or a URL in place of a file id is refused without a check',
     async () => {
       const file = world.add('content');
       const valid = await world.mint(file);

@@ -164,7 +164,7 @@ test('a run whose process has lost its key for the model gateway ends as a typed
   expect([refused.status, errorCodeOf(refused)]).toEqual([503, 'dependency_unavailable']);
 });
 
-test('a run holds one of the slots of the version until its end, and the next call is asked to retry later', async () => {
+test('a run uses one of the slots of the version until its end, and the next call is refused with a retry time', async () => {
   gateway.play({ kind: 'silence' });
   const leave = new AbortController();
   const first = fetch(`${agent.url}/message:send`, {

@@ -64,7 +64,7 @@ async function hold(agent: RunningAgent, sizes: readonly number[]): Promise<() =
   };
 }
 
-test('a call whose files do not fit into the budget of the process is refused before a download, and one that fits is answered', async () => {
+test('a call whose files exceed the free budget of the process is refused before a download, and one that fits is answered', async () => {
   await using agent = await startReader(20);
   const end = await hold(agent, [maxBytes, maxBytes]);
   const downloads = world.service?.counts.downloads;
@@ -79,7 +79,7 @@ test('a call whose files do not fit into the budget of the process is refused be
   await endOthers();
 });
 
-test('a call waits for room until the files of others are released, and its place is free when its client leaves', async () => {
+test('a call waits for room until files of other calls are released, and releases its place when its client leaves', async () => {
   await using agent = await startReader(600_000);
   const runs = async (): Promise<unknown> =>
     ((await (await fetch(`${agent.adminUrl}/state`)).json()) as { runs: number }).runs;
@@ -138,7 +138,7 @@ test('the text of a file counts in the budget until its run ends, and a stored c
   expect(budget.taken).toBe(0);
 });
 
-test('files that were refused or could not be read hold nothing of the budget', async () => {
+test('files that were refused or could not be read hold no bytes of the budget', async () => {
   await using files = await openFolderWorld();
   using folder = temporaryFolder();
   const budget = createByteBudget({ limit: 20, largest: 10, waitMs: 1 });

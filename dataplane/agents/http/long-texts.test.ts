@@ -46,7 +46,9 @@ async function start(target: Partial<ServedTarget> = {}, policy = sampleDefiniti
   return agent;
 }
 
-/** Sends these parts. @returns the answer, its code, its hint to repeat the call, and what the model was sent */
+/**
+ * Sends these parts. @returns the answer, its code, its hint to repeat the call, and the text that the model received
+ */
 async function send(agent: RunningAgent, ...parts: readonly object[]) {
   const asked = gateway.seen.length;
   const answer = await agent.call('POST', '/message:send', messageOf(...parts));
@@ -61,7 +63,7 @@ async function send(agent: RunningAgent, ...parts: readonly object[]) {
 }
 
 describe('a text that is larger than one check', () => {
-  test('of a message or of data reaches the flow, masked where the policy masks it, and is denied as a shorter one', async () => {
+  test('a text larger than one check in a message or in data reaches the flow, masked where the policy masks it, and can be denied like a shorter one', async () => {
     const agent = await start();
     for (const partOf of [(text: string) => ({ text }), (question: string) => ({ data: { question } })]) {
       const passed = await send(agent, partOf(`${long}end`));
@@ -74,7 +76,7 @@ describe('a text that is larger than one check', () => {
     }
   });
 
-  test('of a result that is not streamed is judged in windows, where a mask denies', async () => {
+  test('a text larger than one check in a result that is not streamed is judged in windows, where a mask denies', async () => {
     const agent = await start();
     gateway.play({ kind: 'answer', content: `${long}end` });
     const passed = await send(agent, { text: 'hello' });
@@ -89,7 +91,7 @@ describe('a text that is larger than one check', () => {
     expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 403, code: 'guardrail_denied' });
   });
 
-  test('is refused for good where the policy needs the whole text, and a text that fills one check passes', async () => {
+  test('a text larger than one check is permanently refused where the policy needs the whole text, and a text that fills one check passes', async () => {
     const agent = await start(whole);
     expect(await send(agent, { text: fitting })).toMatchObject({ status: 200 });
     for (const text of [`${fitting}w`, long]) {
@@ -102,7 +104,7 @@ describe('a text that is larger than one check', () => {
     expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 502, code: 'output_invalid', retry: null });
   });
 
-  test('is the texts of a message together: a phrase over two parts is found, and two parts are refused as one', async () => {
+  test('the texts of a message count together as a large text: a phrase over two parts is found, and two parts are refused as one', async () => {
     const definition = sampleDefinition();
     const regex = { engine: regexEngine, pattern: 'alpha(?:\\sx){0,400}\\somega', caseSensitive: true } as const;
     const rule = { id: 'phrase', kind: 'regex', timeoutMs: 100, action: { type: 'deny' }, regex } as const;
@@ -128,7 +130,7 @@ describe('a text that is larger than one check', () => {
     expect(await send(strict, { text: one }, { text: `${other}w` })).toMatchObject(refused);
   });
 
-  test('is refused for good where it has no place to divide it, or more masks than its smallest part may have', async () => {
+  test('a large text is permanently refused if it has no place to divide it, or more masks than its smallest part may have', async () => {
     const agent = await start();
     const refused = { status: 413, code: 'request_too_large', retry: null, sent: [] };
     expect(await send(agent, { text: `${fitting}w` })).toMatchObject(refused);
@@ -172,7 +174,7 @@ describe('a guardrail node with a text that is larger than one check', () => {
     return agent;
   };
 
-  test('passes it on, masked where the policy masks it, or ends for good where the policy needs the whole text', async () => {
+  test('a guardrail node forwards a large text, masked where the policy masks it, or fails permanently where the policy needs the whole text', async () => {
     const agent = await startNode({});
     const masked = await send(agent, { text: `${long}${maskedTerm}` });
     expect([masked.status, masked.text.includes(`${long}${replacement}`)]).toEqual([200, true]);
@@ -233,13 +235,13 @@ describe('the number of checks of one call', () => {
   test.each([
     ['input', { status: 413, code: 'request_too_large', retry: null }],
     ['output', { status: 502, code: 'output_invalid', retry: null }],
-  ] as const)('is at most 1,024 for the %s', async (direction, refused) => {
+  ] as const)('a call may need at most 1,024 checks for the %s', async (direction, refused) => {
     const agent = await startList(direction);
     expect(await send(agent, { data: { list: items(1_024) } })).toMatchObject(refused);
     expect(await send(agent, { data: { list: items(1_023) } })).toMatchObject({ status: 200 });
   });
 
-  test('is counted for the windows of a long text of the output', async () => {
+  test('the number of checks of a call includes the windows of a long text of the output', async () => {
     const agent = await startList('output');
     // A window of these words has 1,020 new bytes.
     const [largest, more] = ['word '.repeat(1_023 * 204), 'word '.repeat(1_023 * 204 + 1)];

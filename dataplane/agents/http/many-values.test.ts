@@ -19,7 +19,7 @@ test.each([
     'files: invalid_request',
   ],
 ])(
-  'a body of %s with more values than the process takes is refused before its identity',
+  'a body of %s with more values than the process accepts is refused before its identity is checked',
   async (path, bodyOf, otherwise) => {
     const agent = await openBuiltAgent();
     onTestFinished(() => agent[Symbol.asyncDispose]());

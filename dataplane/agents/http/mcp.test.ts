@@ -61,7 +61,7 @@ verifies(
     'agents:mcp:list-changed-false',
     'agents:mcp:no-list-changed-notification',
   ],
-  'the official client lists one tool with its schemas, always the same one, and receives no notification',
+  'the official MCP client lists one tool with its schemas, always the same one, and receives no notification',
   async () => {
     await using connected = await connect();
     const { client, session } = connected;
@@ -88,7 +88,7 @@ verifies(
 
 verifies(
   ['agents:mcp:tool-name', 'agents:mcp:definition-change'],
-  'every start of a version lists the same tool, a running one even after its file was changed, and another description is another version',
+  'every start of a version lists the same tool, even after its file was changed, and another description needs another version',
   async () => {
     const toolsOf = async (url: string) => {
       await using connected = await connect('ann', url);

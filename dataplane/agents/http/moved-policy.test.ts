@@ -99,7 +99,7 @@ test('a version whose check at the start failed once is served after the next on
   expect(await readiness(agent)).toEqual(ready);
 });
 
-test('a version that cannot be prepared again stays alive, and is served when it can', async () => {
+test('a version that cannot be prepared again stays alive, and is served once it can be prepared', async () => {
   const lines: string[] = [];
   await using agent = await startAgent({
     ...{ bundle, policy: sampleDefinition(), pauses, target: { policyRevision: '2' } },

@@ -23,7 +23,7 @@ async function checkedRequests(
 
 verifies(
   ['agents:internal-model:neutral'],
-  'equivalent calls over A2A and MCP give the same internal request, apart from ids of the run, the trace and the session',
+  'equivalent calls over A2A and MCP yield the same internal request, apart from ids of the run, the trace and the session',
   async () => {
     const requests = [];
     for (const mode of ['a2a.message', 'a2a.streaming', 'mcp.tool'] as const) {

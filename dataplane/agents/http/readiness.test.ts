@@ -77,7 +77,7 @@ verifies(
   },
 );
 
-test('a version that advertises an output mode which its flow does not give, or lists none of an output, is not ready', async () => {
+test('a version that advertises an output mode that its flow does not produce, or omits the mode of an output, is not ready', async () => {
   const { nodes, ...flow } = questionFlow() as { readonly nodes: readonly object[] };
   const [start, end] = nodes;
   const modes = ['text/plain', 'application/json'];

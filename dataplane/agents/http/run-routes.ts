@@ -15,7 +15,7 @@ export function runRouteOf(pathname: string): RunRoute | undefined {
 }
 
 /**
- * GET /runs/own, /runs/all and one run of each. The operation is in the token of the gateway, which has asked for the
+ * GET /runs/own, /runs/all and one run of each. The operation is in the token of the gateway, which has checked the
  * right; no header chooses it. @returns the error of a refused read
  */
 export async function answerRunRoute(

@@ -59,7 +59,7 @@ test('a trace has the nodes of a run with start, duration and outcome, and no te
   });
 });
 
-test('the token of the gateway says whose runs are read: own ones, or all for the owner of the agent', async () => {
+test('the gateway token determines whose runs are read: those of its caller, or all for the owner of the agent', async () => {
   const all = await listed('ann', 'runs:all');
   expect([all.all, all.runs.length]).toEqual([true, 2]);
   const [ofBob] = (await listed('bob', 'runs:own')).runs;
@@ -76,7 +76,7 @@ test('the token of the gateway says whose runs are read: own ones, or all for th
   expect((await agent.call('GET', '/runs/other', undefined, await as('ann', 'runs:own'))).status).toBe(404);
 });
 
-test('in development mode headers read the runs of their person, and no headers read those of all', async () => {
+test('in development mode headers select the runs of a person, and without headers all runs are read', async () => {
   await using plain = await startAgent({ bundle: agentBundle() });
   await plain.call('POST', '/message:send', messageOf({ text: secret }));
   expect((await plain.call('GET', '/runs/own')).json).toMatchObject({ all: false, runs: [{ code: 'none' }] });

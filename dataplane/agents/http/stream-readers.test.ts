@@ -36,7 +36,7 @@ async function open() {
   return { begin };
 }
 
-test('a reader that has left more than its bytes unread gets no further piece, and one that reads gets each', async () => {
+test('a reader that has left more than its bytes unread gets no further piece, and an active reader gets each', async () => {
   const { begin } = await open();
   const ownBytes = 2 * mebibyte;
   const readers = createStreamReaders({ readers: 2, ownBytes, allBytes: 100 * mebibyte });
@@ -74,7 +74,7 @@ test('if all readers leave too much unread together, the connection with the mos
   expect(second.outgoing.destroyed).toBe(false);
 });
 
-test('a piece that several readers leave unread counts once, and pieces of their own count each', async () => {
+test('a piece that several readers leave unread counts once, and separate pieces count separately', async () => {
   const { begin } = await open();
   const limits = { readers: 8, ownBytes: 100 * mebibyte, allBytes: 20 * mebibyte };
   const readers = createStreamReaders(limits);
@@ -92,7 +92,7 @@ test('a piece that several readers leave unread counts once, and pieces of their
   expect([closed(), clients[0]?.outgoing.destroyed]).toEqual([1, true]);
   for (const { socket } of clients) socket.resume();
   await until('the others have read it', () => clients.slice(1).every(({ outgoing }) => outgoing.writableLength === 0));
-  // Nothing that was read or closed is counted any more.
+  // Bytes that were read or closed are no longer counted.
   for (const stream of streams.slice(1)) stream.send(pieceOf(6));
   await turn();
   expect(closed()).toBe(1);
@@ -200,7 +200,7 @@ async function readAll({ body }: Response): Promise<{ readonly text: string; rea
   return { text, isWhole: true };
 }
 
-test('the stream of a reader that leaves too much unread ends with a typed error, and its task can be read', async () => {
+test('a stream whose reader leaves too much unread ends with a typed error, and its task can be read', async () => {
   // The artifact and the final status are sent in one turn, so that nothing is read between them.
   const readers = createStreamReaders({ readers: 16, ownBytes: 0, allBytes: mebibyte });
   await using agent = await openBuiltAgent({ readers });

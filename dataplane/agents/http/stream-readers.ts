@@ -43,7 +43,7 @@ export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimit
     isPlanned = true;
   }
 
-  /** Closes the connections that have read least, until the others leave no more unread than all may. */
+  /** Closes the connections that have read least, until the remaining ones leave no more unread than all may. */
   function makeRoom(): void {
     isPlanned = false;
     if (unread.bytes <= allBytes) return;

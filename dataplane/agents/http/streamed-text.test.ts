@@ -56,12 +56,12 @@ async function stream(from: RunningAgent, headers: Record<string, string> = {}) 
   };
 }
 
-/** Words of text with `middle` after `before` bytes, and more text behind it. */
+/** Words of text with `middle` after `before` bytes, and more text after it. */
 const around = (before: number, middle = '') => `${'plain words '.repeat(before).slice(0, before)}${middle} and so on`;
 
 verifies(
   ['agents:order:output-guardrails', 'agents:message-stream:first-task'],
-  'a long text arrives in parts of one artifact, each after its windows have passed, and the task has it whole',
+  'a long text arrives in parts of one artifact, each after its windows have passed, and the task has the complete text',
   async () => {
     const content = `${around(5_000)} Ünï🙂`;
     model.play({ kind: 'answer', content, frameLength: 7 });
@@ -93,7 +93,7 @@ test('the first part of a text is sent to the client before the model has finish
 
 verifies(
   ['agents:error:no-partial-success'],
-  'a denied phrase ends a stream wherever it stands, no part of it leaves, and the task keeps no text',
+  'a denied phrase ends a stream wherever it occurs, no part of it is sent, and the task keeps no text',
   async () => {
     for (const before of [10, 1_010, 1_023, 1_024, 2_000, 4_090]) {
       model.play({ kind: 'answer', content: around(before, deniedTerm), frameLength: 5 });
@@ -109,7 +109,7 @@ verifies(
   },
 );
 
-test('a masked phrase is masked while nothing has left, and ends the stream afterwards', async () => {
+test('a masked phrase is masked while nothing has been sent, and ends the stream afterwards', async () => {
   for (const before of [10, 900]) {
     model.play({ kind: 'answer', content: around(before, maskedTerm) + around(3_000), frameLength: 9 });
     const { texts, status } = await stream(agent);
@@ -122,14 +122,14 @@ test('a masked phrase is masked while nothing has left, and ends the stream afte
   expect(text).not.toContain(maskedTerm.slice(0, 9));
 });
 
-test('a version without an output policy sends each piece of text when the next one has come', async () => {
+test('a version without an output policy sends each piece of text when the next one has arrived', async () => {
   model.play({ kind: 'answer', content: 'one two 🙂 six', frameLength: 4 });
   const { texts, flags } = await stream(unguarded);
   expect(texts).toEqual(['one ', 'two ', '🙂 si', 'x']);
   expect(flags.at(-1)).toEqual({ append: true, lastChunk: true });
 });
 
-test('a model that refuses streams or breaks one is answered in whole text or with a typed error', async () => {
+test('a model that refuses streams or breaks one is answered with the complete text or with a typed error', async () => {
   const refusal = JSON.stringify({ error: { code: 'unsupported_for_policy', param: 'stream' } });
   model.play(({ text }) =>
     text.includes('"stream":true')
@@ -152,7 +152,7 @@ test('a model that refuses streams or breaks one is answered in whole text or wi
   }
 });
 
-test('tokens that a model reports are counted, whether its answer is whole or a stream', async () => {
+test('tokens that a model reports are counted, whether its answer is complete or streamed', async () => {
   const usage = { prompt_tokens: 12, completion_tokens: 5 };
   const tokens = async () => {
     const metrics = await (await fetch(`${unguarded.adminUrl}/metrics`)).text();
@@ -178,7 +178,7 @@ test('tokens that a model reports are counted, whether its answer is whole or a 
   expect(await tokens()).toEqual([input + 24, output + 10]);
 });
 
-test('the text of a prompt with a second attempt arrives whole after the first attempt broke', async () => {
+test('the text of a prompt with a second attempt arrives complete after the first attempt failed', async () => {
   const { nodes, ...rest } = textFlow('m') as { readonly nodes: readonly Readonly<Record<string, unknown>>[] };
   const retry = { maxAttempts: 2, backoffMs: 1, on: ['unavailable'] };
   const flow = { ...rest, nodes: nodes.map((node) => (node['kind'] === 'prompt' ? { ...node, retry } : node)) };

@@ -34,7 +34,7 @@ export type CallVerifier = {
 export function createHeaderVerifier(): CallVerifier {
   return {
     async verify(rawHeaders, operation) {
-      // Only the gateway knows who owns an agent.
+      // Only the gateway can tell who owns an agent.
       if (operation === 'runs:all') throw new AgentError('forbidden');
       if (!isSentToThisMachine(rawHeaders)) throw new AgentError('unauthenticated');
       const [user, agent, tenant] = ['x-user-id', 'x-agent-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));

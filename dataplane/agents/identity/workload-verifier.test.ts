@@ -39,7 +39,7 @@ async function verify(...grants: readonly string[]) {
   );
 }
 
-test('a call has the budget and the end of its grant', async () => {
+test('a call has the budget and the deadline of its grant', async () => {
   const token = await grantOf();
   expect(await verify(token)).toEqual({ token, budget, expiresAt: expect.any(Date) });
   expect(await verify()).toBeUndefined();

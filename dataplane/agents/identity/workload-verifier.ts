@@ -13,9 +13,9 @@ type TokenVerifierOptions = Omit<Parameters<typeof createWorkloadVerifier>[0], '
 };
 
 /**
- * Production mode: each call carries a token that the gateway signed for this version and operation, and each token is
- * accepted once (`agents:internal-address:not-for-clients`). No other header identifies a caller. The grant of a run must
- * be that of the same call.
+ * Production mode: each call has a token that the gateway signed for this version and operation, and each token is
+ * accepted once (`agents:internal-address:not-for-clients`). No other header identifies a caller. The grant of a run
+ * must be that of the same call.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): CallVerifier {
   const verifier = createWorkloadVerifier(options);

@@ -25,7 +25,7 @@ test('above the limit of MCP sessions, the one that was idle for longest ends', 
   expect(left(sessions, first, second, third)).toEqual([true, false, true]);
 });
 
-test('a caller who opens many MCP sessions ends their own ones, and none of another caller', () => {
+test('a caller who opens many MCP sessions ends only its own sessions', () => {
   const sessions = new SessionStore(createFakeClock());
   const other = sessions.open('ann');
   const own = Array.from({ length: sessionLimits.ofOwner }, () => sessions.open('bob'));

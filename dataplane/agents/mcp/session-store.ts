@@ -11,7 +11,10 @@ export type Session = {
   readonly calls: Map<string | number, AbortController>;
 };
 
-/** Limits of sessions. Of those that are too many, one without calls ends first, and of these the one idle for longest. */
+/**
+ * Limits of sessions. If there are too many sessions, one without calls ends first, and of these the one idle for
+ * longest.
+ */
 export const sessionLimits = { kept: 1_000, ofOwner: 100, idleMs: 3_600_000 } as const;
 
 type StoreLimits = {

@@ -53,7 +53,7 @@ test('runs in progress are kept, even above the capacity of the ring, and the ol
   expect([ring.get('run-5'), ring.get('run-3')]).toEqual([undefined, undefined]);
 });
 
-test('a node in a trace has its start, and its end once it has ended', () => {
+test('a node in a trace has its start time, and its end time once it has ended', () => {
   const clock = createFakeClock();
   const ring = new RunRing(clock, () => undefined);
   ring.started(run('run-1'));

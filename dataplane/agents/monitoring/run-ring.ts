@@ -6,8 +6,8 @@ import { callerOfContext } from '../calls/caller-of-context.ts';
 import type { RunFailure, RunObserver } from '../steps/process-call.ts';
 
 /**
- * Most runs besides those in progress, most nodes of each run (the first ones are kept), and how long an ended run is kept,
- * milliseconds.
+ * Maximum number of runs besides those in progress, maximum number of nodes of each run (the first ones are kept), and
+ * how long an ended run is kept, milliseconds.
  */
 export const ringLimits = { runs: 200, nodes: 500, keptMs: 86_400_000 } as const;
 
@@ -24,7 +24,7 @@ type KeptRun = {
   readonly startedMs: number;
   /** Time of the end by the same clock; undefined while the run is in progress. */
   readonly endedMs: number | undefined;
-  /** By path, in the order of their starts. */
+  /** Keyed by path, in the order of their starts. */
   readonly nodes: Map<string, TracedNode>;
   omittedNodes: number;
 };

@@ -47,7 +47,7 @@ test.each([
   [422, 'tool_failed', 'refused', false],
   [503, undefined, 'unavailable', false],
 ])(
-  'a call of a connection that is answered %i %s ends with %s, and its service has done nothing: %s',
+  'a call of a connection with the answer %i %s ends with %s, and its service has executed nothing: %s',
   async (status, code, expected, hadNoEffect) => {
     const ports = createConnectionPorts({ url: await open(status, code), identity: () => async () => ({}) });
     expect(await errorOf(ports.http(order, call))).toEqual([expected, hadNoEffect]);

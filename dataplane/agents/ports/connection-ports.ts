@@ -12,14 +12,14 @@ import { exchangeWithService } from '#flow/services/exchange-with-service';
 import { traceHeaders } from '#flow/services/trace-headers';
 import type { IdentifyRun } from '../grants/identify-run.ts';
 
-/** The codes of the gateway that say more than their status. */
+/** The codes of the gateway that are more specific than their status. */
 const errors: Partial<Record<ConnectionErrorCode, PortError['code']>> = {
   answer_invalid: 'answer_invalid',
   tool_failed: 'refused',
   address_refused: 'forbidden',
 };
 
-/** Refusals of a call before its service was asked, or with which the service did not accept it. */
+/** Refusals of a call before its service was called, or with which the service did not accept it. */
 const withoutEffect: ReadonlySet<ConnectionErrorCode> = new Set([
   'unauthenticated',
   'identity_unavailable',
@@ -37,8 +37,8 @@ type ConnectionPortsOptions = {
 };
 
 /**
- * Calls outside HTTP services and MCP servers through the gateway, with a token of the run for each connection. An error says
- * whether the service is known to have done nothing.
+ * Calls outside HTTP services and MCP servers through the gateway, with a token of the run for each connection. An
+ * error states whether the service is known to have done nothing.
  */
 export function createConnectionPorts({ url, identity }: ConnectionPortsOptions): Pick<FlowPorts, 'http' | 'mcp'> {
   const ask = async (name: string, body: ConnectionCall, call: PortCall): Promise<unknown> => {

@@ -20,7 +20,7 @@ import { createConnectionPorts } from './connection-ports.ts';
 export type FlowServices = {
   readonly identity: 'production' | 'development';
   readonly modelGateway: URL | undefined;
-  /** The gateway that trades grants for tokens and routes calls of agents. */
+  /** The gateway that exchanges grants for tokens and routes calls of agents. */
   readonly agentGateway: URL | undefined;
   readonly retrieval: URL | undefined;
   readonly memory: URL | undefined;
@@ -117,7 +117,7 @@ export function unreachableRequirements(
     collection: retrieval !== undefined && hasTokens,
     memory: memory !== undefined && hasTokens,
     agent: agentGateway !== undefined,
-    // The gateway accepts nothing but tokens for them, which it gives for the grant of a run.
+    // The gateway accepts only tokens for them, which it issues for the grant of a run.
     connection: identity === 'production' && agentGateway !== undefined,
     mcp: identity === 'production' && agentGateway !== undefined,
     policy: true,

@@ -10,7 +10,7 @@ const every = ['a2a.message', 'a2a.streaming', 'mcp.tool', 'files'] as const;
 const ok = (result: object) => ({ status: 200, text: JSON.stringify(result) });
 const readFile = ok({ message: { parts: [{ text: checkedFile.text }] } });
 
-test('the startup check confirms every capability that the program has', async () => {
+test('the startup check confirms every capability of the program', async () => {
   const unconfirmed: string[] = [];
   const confirmed = await confirmRequested(every, createHandler, (capability) => void unconfirmed.push(capability));
   expect([...confirmed]).toEqual(every);

@@ -4,7 +4,7 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { confirmRequested } from '../confirm-requested.ts';
 import { createHandler } from '../http/create-handler.ts';
 
-test('a process that cannot write temporary files does not have the capability files, and names the reason', async () => {
+test('a process that cannot write temporary files lacks the capability files, and names the reason', async () => {
   using folder = temporaryFolder();
   const { TMPDIR: before } = process.env;
   const reasons: string[] = [];

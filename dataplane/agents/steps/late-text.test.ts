@@ -8,7 +8,7 @@ import { TextStream } from './text-stream.ts';
 
 const policies = {} as never;
 
-test('a stream of text releases nothing after its call was cancelled', async () => {
+test('a stream of text sends nothing after its call was cancelled', async () => {
   const stop = new AbortController();
   const released: string[] = [];
   const onReleased = (text: string): void => void released.push(text);
@@ -21,7 +21,7 @@ test('a stream of text releases nothing after its call was cancelled', async () 
   expect(released).toEqual(['one ']);
 });
 
-test('a window that passes after the call was cancelled is not released', async () => {
+test('a window that passes after the call was cancelled is not sent', async () => {
   const stop = new AbortController();
   const released: string[] = [];
   const onReleased = (text: string): void => void released.push(text);

@@ -66,14 +66,14 @@ export class TaskStore {
     return this.#find(owner, id)?.task;
   }
 
-  /** Snapshots of the tasks of the caller; the one whose status changed last is first. */
+  /** Snapshots of the tasks of the caller; the task whose status changed last is first. */
   list(owner: string): readonly Task[] {
     const own = [...this.#entries.values()].filter((entry) => entry.owner === owner).map(({ task }) => task);
     return own.toSorted((one, other) => compare(orderOf(other), orderOf(one)));
   }
 
   /**
-   * Sends the current task at once, then every later event (`agents:task:subscribe`).
+   * Sends the current task immediately, then every later event (`agents:task:subscribe`).
    * @returns a function that ends the subscription; undefined if the caller has no such task, or the task has ended
    * @throws AgentError too_many_runs if the task has as many readers as it may have
    */
@@ -149,7 +149,7 @@ export class TaskStore {
     return { state, timestamp: this.#clock.date().toISOString() };
   }
 
-  /** Moves an ended task behind all others, and removes ended tasks above the limits. */
+  /** Moves an ended task to the end of the order, and removes ended tasks above the limits. */
   #keepEnded(id: string, entry: Entry): void {
     entry.bytes = Buffer.byteLength(JSON.stringify(entry.task));
     this.#entries.delete(id);

@@ -22,7 +22,7 @@ export type BuiltAgent = AsyncDisposable & {
   readonly codes: readonly string[];
   /** How each request ended, in order: `none`, or the code of its refusal after the step. */
   readonly refusals: readonly string[];
-  /** Identities that were asked for. */
+  /** Requested identities. */
   asked(): number;
   /** Identities are verified only after this promise. */
   holdIdentities(until: Promise<void>): void;

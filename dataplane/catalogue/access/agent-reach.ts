@@ -10,9 +10,9 @@ import { type CatalogueRight, judgeAgents } from './judge-agents.ts';
 /** The agents on which a caller has a right at this moment, or a part of them: their ids in order. */
 type ListedReach = {
   readonly kind: 'listed';
-  /** Those on which the person and the agent that acts for it have the right, over every protocol. */
+  /** Agents on which the person and the agent that acts for it have the right, over every protocol. */
   readonly own: readonly string[];
-  /** Those on which every caller has the right, if their protocol is A2A. */
+  /** Agents on which every caller has the right, if their protocol is A2A. */
   readonly everyone: readonly string[];
   /** The id from which the next part begins; undefined at the end. */
   readonly next: string | undefined;
@@ -31,9 +31,9 @@ const start = 'agent:';
 const mostAtOnce = 50_000;
 
 /**
- * Asks the store from the side of the caller, so that the cost depends on what the caller may reach and on nothing that is
- * hidden from it (`catalogue:auth:current-check`).
- * @param window.limit most ids of each kind, at least 1
+ * Queries the store from the side of the caller, so that the cost depends on the objects that the caller may reach and
+ * on nothing that is hidden from it (`catalogue:auth:current-check`).
+ * @param window.limit maximum number of ids of each kind, at least 1
  * @throws RelationsUnavailableError, and the reason of the signal
  */
 export async function nextReach(rights: Rights, window: IdWindow, signal: AbortSignal): Promise<AgentReach> {

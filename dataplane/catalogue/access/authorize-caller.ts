@@ -15,7 +15,7 @@ export async function openCatalogueAuthorizer(
   if (mode === 'development') parts.logger.warn('development_identity', {});
   if (issuersFile === undefined) return byHeaders;
   const { verifier } = await openIssuersVerifier(issuersFile, parts);
-  // A gateway in development mode signs for people that nothing has authenticated.
+  // A gateway in development mode signs for people who were not authenticated.
   const isDevelopment = (issuer: string): boolean => issuer.startsWith('development:');
   if (mode === 'production') return byToken(verifier, (issuer) => !isDevelopment(issuer));
   const agents = byToken(verifier, isDevelopment);
@@ -28,9 +28,9 @@ export async function openCatalogueAuthorizer(
 }
 
 /**
- * People by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors (RFC 8693): the
- * rights of both are asked for, so that a chain takes rights away and never adds one (`catalogue:auth:oidc-jwt`). No header
- * but Authorization and X-Tenant-Id is read.
+ * Identifies people by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors
+ * (RFC 8693): the rights of both are checked, so that a chain removes rights and never adds one
+ * (`catalogue:auth:oidc-jwt`). No header but Authorization and X-Tenant-Id is read.
  */
 function byToken(verifier: Verifier, isPerson: (issuer: string) => boolean): CatalogueAuthorizer {
   return {

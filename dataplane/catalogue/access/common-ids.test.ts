@@ -4,7 +4,7 @@ import { commonIds, type IdList } from './common-ids.ts';
 
 const sorted = fc.uniqueArray(fc.nat({ max: 60 })).map((numbers) => numbers.map((one) => `${100 + one}`).toSorted());
 
-test('common ids are those of every list, in parts without gaps and repetitions', async () => {
+test('common ids are those in every list, read in parts without gaps or repetitions', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(sorted, { minLength: 1, maxLength: 3 }),
@@ -28,7 +28,7 @@ test('common ids are those of every list, in parts without gaps and repetitions'
   );
 });
 
-test('gaps of a short list are not read from a long one', async () => {
+test('the values between two ids of a short list are not read from a long list', async () => {
   let read = 0;
   const long: IdList = async ({ from, limit }) => {
     const start = Math.max(0, Number(from));

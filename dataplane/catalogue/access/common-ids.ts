@@ -38,7 +38,7 @@ export async function commonIds(lists: readonly IdList[], { from, limit }: IdWin
 /** The ids of all parts, and where the next parts must begin: at the last known id or after a gap. */
 function join(parts: readonly (readonly string[])[], size: number): IdPart {
   const ends = parts.flatMap((part) => (part.length < size ? [] : [part.at(-1) as string]));
-  // After the end of the shortest full part it is not known what that list has.
+  // After the end of the shortest full part the rest of that list is not known.
   const known = ends.toSorted()[0];
   const [first = [], ...others] = parts;
   const sets = others.map((part) => new Set(part));

@@ -16,7 +16,7 @@ type JudgedRight = {
 type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol };
 
 /**
- * Whether the caller has the right on each agent at this moment. Asked about what an answer is to contain, after it was
+ * Whether the caller has the right on each agent at this moment. Checked for the agents of an answer after they were
  * read: a right that was withdrawn meanwhile hides an agent (`catalogue:auth:current-check`).
  * @throws RelationsUnavailableError
  */

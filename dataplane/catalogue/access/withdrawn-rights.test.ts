@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights that change du
     await world.forbid('ann', 'invoke', ...agents);
   });
 
-  test('a caller whose reach the store does not list is answered by checks in batches, with the same result', async () => {
+  test('a caller whose rights the store cannot list is answered by batched checks, with the same result', async () => {
     const [first, second, third] = agents as [AgentSketch, AgentSketch, AgentSketch];
     const object = (agent: AgentSketch) => `agent:${agent.agentId}`;
     const all = `${authenticatedAll}#member`;

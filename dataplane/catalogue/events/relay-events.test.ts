@@ -23,7 +23,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
   const received: Received[] = [];
   let world: CatalogueWorld;
   let server: Server;
-  /** The status of the next answers; `cut` ends the connection after the body was read. */
+  /** The status of the next answers; `cut` closes the connection after the body was read. */
   let answer: (event: Event) => number | 'cut' = () => 204;
 
   const eventsOf = ({ agentId }: AgentSketch): readonly Event[] =>
@@ -192,7 +192,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
 
   verifies(
     ['catalogue:events:outbox-relay'],
-    'ended events are sent again from a number of their agent or from a moment on, with their ids and in their order',
+    'delivered and parked events are sent again from a number of their agent or from a point in time, with their ids and in their order',
     async () => {
       const agent = await world.publish('replayed');
       const other = await world.publish('untouched');

@@ -91,7 +91,7 @@ async function relayBatch(
   { database, receiver, source, onEnd, firstPauseSeconds }: RelayOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Those that wait longest come first, so that agents whose deliveries fail do not displace the others.
+  // Events that wait longest come first, so that agents whose deliveries fail do not displace the others.
   const due = await database.sql<OpenEvent[]>`
     select * from (
       select distinct on (agent_id) event_id, agent_id, event_no, type, version_id, occurred_at, attempts, refusals,

@@ -6,9 +6,9 @@ export type ReplayPosition =
   | { readonly kind: 'moment'; readonly since: Date };
 
 /**
- * Opens ended events again from a position on, so that the relay sends them once more, with the ids that they had, in the
- * order of each agent. Of an agent every event from its first one on is sent, so that a receiver never gets a gap; one that is
- * in delivery meanwhile is sent again in its turn.
+ * Opens ended events again from a position on, so that the relay sends them once more, with the ids that they had, in
+ * the order of each agent. For an agent every event from its first one on is sent, so that a receiver never gets a gap;
+ * an event in delivery is sent again in its turn.
  * @returns how many events are sent from there on
  * @throws SqlUnavailableError
  */

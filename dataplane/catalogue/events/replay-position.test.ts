@@ -3,7 +3,7 @@ import { readReplayPosition } from './replay-position.ts';
 
 const agentId = '01890a5d-ac96-774b-bcce-b302099a8091';
 
-test('a replay begins at a moment with a time zone, or at a number of the events of one agent', () => {
+test('a replay begins at a time with a time zone, or at a number of the events of one agent', () => {
   expect(readReplayPosition(['since', '2026-11-27T08:00:00Z'])).toEqual({
     kind: 'moment',
     since: new Date('2026-11-27T08:00:00Z'),
@@ -34,6 +34,6 @@ test.each([
   [['agent', agentId, '1', '2']],
   [['agent', 'assistant', '1']],
   [['all']],
-])('the words %j name no position of a replay, and the answer says which do', (words) => {
+])('the words %j name no position of a replay, and the answer lists the valid forms', (words) => {
   expect(readReplayPosition(words)).toMatch(/^Name where the replay begins: /);
 });

@@ -15,7 +15,10 @@ type ObservedAgent = {
   readonly version: (name: string) => Stored<AgentVersion> | undefined;
   readonly route: Stored<AgentRoute> | undefined;
   readonly now: Date;
-  /** Since when the worker sees that the process of the version is away, milliseconds; undefined if it never saw it ready. */
+  /**
+   * Since when the worker sees that the process of the version is unavailable, milliseconds; undefined if it never saw
+   * it ready.
+   */
   readonly lostSince: number | undefined;
   /** Number of Agents with the id of this one. */
   readonly claims: number;
@@ -27,7 +30,7 @@ export type RecordDecision = {
   readonly again: Date | undefined;
 };
 
-/** How long an endpoint may be away before its agent is degraded, milliseconds. */
+/** How long an endpoint may be unavailable before its agent is degraded, milliseconds. */
 const lostMs = 30_000;
 
 /**
@@ -57,7 +60,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       workspace: spec.workspace,
       owner_issuer: spec.owner.issuer,
       owner_subject: spec.owner.subject,
-      // Nothing can be shown of an agent whose manifest or card cannot be read.
+      // An agent whose manifest or card cannot be read is not shown.
       state: described === undefined && state === 'active' ? 'degraded' : state,
       protocol: described?.protocol ?? 'a2a',
       implementation_type: described?.implementationType ?? 'low-code',

@@ -34,7 +34,7 @@ type FeedOptions = {
   /** Whether the agents may be removed although more vanished at once than usual. */
   readonly acceptsMassRemoval: boolean;
   readonly onChange: (change: FeedChange) => void;
-  /** How often the feed looks for changes by time, and repeats what failed, milliseconds. */
+  /** How often the feed checks for changes by time, and repeats what failed, milliseconds. */
   readonly pollMs: number;
   /** Agents that are compared with the stored ones by one statement, and between two passes for changes; 500 when absent. */
   readonly comparedAtOnce?: number;
@@ -88,9 +88,12 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const unjudged = new Set<string>();
   /** When the last agents were removed, oldest first. */
   const removals: number[] = [];
-  /** By name: when the state changes although no resource does. */
+  /** Keyed by name: when the state changes although no resource does. */
   const alarms = new Map<string, number>();
-  /** By name: the process of the version was ready when the agent was stored last, or is away since then, milliseconds. */
+  /**
+   * Keyed by name: since when the process of the version is unavailable, milliseconds; or that it was ready when the
+   * agent was stored last.
+   */
   const processes = new Map<string, 'ready' | number>();
   let isListed = false;
   /** Every change until then is stored, on the clock; undefined before the first complete pass. */
@@ -163,7 +166,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
       if (isPaused) await hideInterfaces(database.sql, vanished);
       const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
-      // An id that another resource claims too is taken over by it before the removal, so that the agent stays.
+      // An id that another resource claims too is transferred to it before the removal, so that the agent stays.
       const names = isPaused ? present : [...present, ...vanished];
       for (let from = 0; from < names.length; from += comparedAtOnce) {
         const compared = names.slice(from, from + comparedAtOnce);
@@ -187,12 +190,12 @@ export function followAgents(options: FeedOptions): AgentFeed {
 
   /** An agent that was deleted while no feed ran, or whose removal the database lost, is in the table only. */
   async function markAll(): Promise<void> {
-    // Before the first complete pass nothing says that the rows of agents without a change are current.
+    // Before the first complete pass it is not known whether the rows of agents without a change are current.
     const marked = currentAt === undefined ? changed : unsuspected;
     for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
       select resource from catalogue.agents where state <> 'removed'`;
-    // Those without an agent are counted together: many removals at once wait.
+    // Versions without an agent are counted together: many simultaneous removals wait.
     for (const { resource } of rows) (agents.store.get(resource) === undefined ? changed : marked).add(resource);
     markedAt = clock.now();
   }
@@ -244,8 +247,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   /**
-   * The watches of the kinds are independent: that of the versions may be behind the one of the agents. So only a live read of
-   * the served version decides that its agent is degraded.
+   * The watches of the kinds are independent: that of the versions may lag behind that of the agents. So only a live
+   * read of the served version decides that its agent is degraded.
    * @param isKnown whether the row of the agent has a content already, as such a read has decided
    */
   async function decideOne(
@@ -284,11 +287,11 @@ export function followAgents(options: FeedOptions): AgentFeed {
     for (const name of names) unjudged.add(name);
   }
 
-  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow at once. */
+  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow immediately. */
   async function judgeNext(signal: AbortSignal): Promise<boolean> {
     const [name] = unjudged;
     if (!isListed || name === undefined) return false;
-    // The next attempt is for another agent, so that one whose check fails holds up no others.
+    // The next attempt is for another agent, so that an agent whose check fails does not delay others.
     unjudged.delete(name);
     const agent = agents.store.get(name);
     if (agent === undefined) return true;
@@ -315,7 +318,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     logger.warn('feed_failed', { failure: describeFailure(error) });
   }
 
-  /** The watch reports that the resource is gone; only a live answer confirms it (`catalogue:state:removed`). */
+  /** The watch reports that the resource was deleted; only a live answer confirms it (`catalogue:state:removed`). */
   async function removeOne(name: string): Promise<void> {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {
@@ -326,7 +329,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
       onChange('removed');
       return;
     }
-    // The watch brings the new resource of this name.
+    // The watch reports the new resource of this name.
     changed.add(name);
   }
 

@@ -12,7 +12,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   });
   afterAll(() => parts.disposeAsync());
 
-  test('an agent whose status has no valid id does not stop the feed of other agents, and is stored once it has its id', async () => {
+  test('an agent whose status has no valid id does not delay the feed of other agents, and is stored once it has its id', async () => {
     const agent = await world.publish('restored');
     const setStatus = (change: object) =>
       world.resources.change('agents', agent.name, (object) => {

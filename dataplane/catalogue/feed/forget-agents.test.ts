@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents that were remo
     expect((await eventsOf(again)).at(-1)).toBe('6 agent.removed');
   });
 
-  test('30 days after its removal nothing is stored of an agent, if no event about it is', async () => {
+  test('30 days after its removal no data of an agent is stored unless an event about it is', async () => {
     const [old, recent, told, live] = (await Promise.all(
       ['old', 'recent', 'told', 'live'].map((name) => world.publish(name)),
     )) as [AgentSketch, AgentSketch, AgentSketch, AgentSketch];
@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents that were remo
     expect(await world.listed('ann')).toEqual([live.agentId]);
   });
 
-  test('an index that is behind the end of a forgotten agent is loaded again and answers without it', async () => {
+  test('an index that lags behind the end of a forgotten agent is loaded again and answers without it', async () => {
     const [kept, gone] = [await world.publish('harbour'), await world.publish('lighthouse')];
     await world.allow('ann', 'invoke', kept, gone);
     expect(await found('lighthouse')).toEqual([200, gone.agentId]);

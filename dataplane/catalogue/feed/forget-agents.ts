@@ -14,7 +14,7 @@ type ForgetOptions = {
   readonly pollMs: number;
 };
 
-/** Deletes what is stored of agents that were removed long ago and that no stored event is about. */
+/** Deletes the stored data of agents that were removed long ago and that no stored event is about. */
 export function forgetAgents({ database, logger, pollMs }: ForgetOptions): WorkLoop {
   return startWorkLoop(
     async () => {

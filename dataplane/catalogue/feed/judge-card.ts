@@ -21,10 +21,10 @@ export type CardJudge = {
   forget(resource?: string): void;
 };
 
-/** A decision about the texts with a digest: other texts in their place, or undefined if they are allowed as they are. */
+/** A decision about the texts with a digest: replacement texts, or undefined if they are allowed unchanged. */
 type Decision = { readonly digest: string; readonly texts: readonly string[] | undefined };
 
-/** The judge of a catalogue without a policy: every card is shown as it is. */
+/** The judge of a catalogue without a policy: every card is shown unchanged. */
 export const unguardedCards: CardJudge = {
   shown: (content) => content,
   judge: async () => ({ kind: 'judged' }),

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('cards and the policy 
 
   verifies(
     ['catalogue:record:safe-name', 'catalogue:record:safe-description', 'catalogue:record:skills'],
-    'names, descriptions and skills are shown as the policy leaves them: masked texts masked, denied ones removed',
+    'names, descriptions and skills are shown as judged by the policy: masked texts masked, denied ones removed',
     async () => {
       const skills = [
         { id: 'ask', name: 'Ask', description: 'Do the forbidden thing.' },

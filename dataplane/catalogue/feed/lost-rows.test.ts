@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database of the cat
     });
   });
 
-  test('a change waits for a few of the compared agents and not for all of them, and an agent that remains degraded is not read', async () => {
+  test('a change waits for a few of the compared agents and not for all of them, and an unchanged degraded agent is not read', async () => {
     await using parts = new AsyncDisposableStack();
     const resources = parts.use(await startFakeApiServer());
     const files = parts.use(await openTestDatabase());

@@ -6,7 +6,7 @@ const migrations = new URL('../migrations/', import.meta.url);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of forgotten agents'), () => {
   test.each(['workspaces', 'outbox'])(
-    'the migration adds them while a worker of an earlier release writes agents and then %s',
+    'the migration adds the tables of forgotten agents while a worker of an earlier release writes agents and then %s',
     async (table) => {
       await using opened = await openTestDatabase();
       const applied = await migrateDuringWrites(opened.database, 'catalogue', migrations, {

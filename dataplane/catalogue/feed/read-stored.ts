@@ -12,7 +12,7 @@ export async function readStored(sql: Sql, ids: readonly string[]): Promise<Read
   return new Map(rows.map((row) => [row.agent_id, row]));
 }
 
-/** Whether `writeAgent` would change nothing. An agent without a version keeps the one that is stored. */
+/** Whether `writeAgent` would change nothing. An agent without a version keeps the stored version. */
 export function isStored(stored: AgentContent, agent: AgentContent): boolean {
   const skills = JSON.parse(JSON.stringify(agent.skills));
   return isDeepStrictEqual({ ...stored }, { ...agent, version_id: agent.version_id ?? stored.version_id, skills });

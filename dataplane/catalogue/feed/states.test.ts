@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       'catalogue:list:only-active',
       'catalogue:filter:state',
     ],
-    'an agent whose process is away for more than 30 seconds is hidden until it is ready again',
+    'an agent whose process has been unavailable for more than 30 seconds is hidden until it is ready again',
     async () => {
       const agent = await world.publish('comes-and-goes');
       await world.allow('ann', 'view', agent);
@@ -114,7 +114,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:state:active', 'catalogue:state:degraded-hidden'],
-    'an agent that is reported before its version is active, and one whose version is gone is degraded',
+    'an agent that is reported before its version is active, and one whose version was deleted is degraded',
     async () => {
       const since = new Date(Date.now() - 60_000);
       const trial = await world.publish('on-trial', { isServed: false, isReady: false, since });
@@ -137,7 +137,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:state:removed', 'catalogue:record:state-values'],
-    'a deleted agent is removed once the server confirms it, and is shown to callers who ask for that state',
+    'a deleted agent is removed once the server confirms it, and is shown to callers who request that state',
     async () => {
       const agent = await world.publish('deleted');
       await world.allow('bob', 'view', agent);
@@ -173,7 +173,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:state:rejected'],
-    'an agent that names the version of another agent shows nothing of it and is not rejected by its card',
+    'an agent that names the version of another agent shows nothing of that version and is not rejected because of its card',
     async () => {
       const victim = await world.publish('victim', { isServed: false, isReady: false, cardReason: 'CardDiffers' });
       const borrower = sketchAgent('borrower', { isServed: false, title: 'Own title' });
@@ -201,7 +201,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       'catalogue:internal-address:not-published',
       'catalogue:agent-id:opaque-uuid',
     ],
-    'texts of a card are made safe, and nothing of the inside of the installation is in any answer',
+    'texts of a card are made safe, and no answer contains internals of the installation',
     async () => {
       const agent = await world.publish('unsafe', {
         title: 'Pay\u202eroll\u200b \u0007 agent',
@@ -255,7 +255,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:surface:observed-agents', 'catalogue:invocation:version-not-ready'],
-    'when more than ten agents disappear within a minute, further removals are paused without interfaces until the agents return',
+    'when more than ten agents disappear within a minute, further removals are paused, and the agents have no interfaces until they return',
     async () => {
       const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.publish(`crowd-${at}`)));
       for (const right of ['view', 'invoke'] as const) await world.allow('fay', right, ...many);

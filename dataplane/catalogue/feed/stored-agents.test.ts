@@ -58,7 +58,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
       }),
     );
     await until('the agents are current', () => feed.ageMs() < 60_000);
-    // What is stored is asked twice, one agent is written in a transaction, and the age is stored.
+    // The stored rows are read twice, one agent is written in a transaction, and the age is stored.
     expect(proxy.take().statements).toBeLessThan(12);
     const written = (await times()).filter((one) => !before.includes(one));
     expect(written.map((one) => one.split(' ')[0])).toEqual(['agent-7']);

@@ -27,7 +27,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
       'catalogue:invocation:authorization',
       'catalogue:invocation:shown',
     ],
-    'a caller with both rights gets the whole record with the interface of the agent',
+    'a caller with both rights gets the complete record with the interface of the agent',
     async () => {
       const agent = await world.publish('whole');
       await world.allow('ann', 'view', agent);
@@ -75,7 +75,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
       'catalogue:surface:permission-aware',
       'catalogue:auth:current-check',
     ],
-    'the rights of the moment decide what each caller gets',
+    'the current rights decide what each caller gets',
     async () => {
       const [seen, called, hidden] = [
         await world.publish('seen'),
@@ -169,7 +169,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
 
   verifies(
     ['catalogue:version:later-plan', 'catalogue:base-path:api-v1', 'catalogue:version:base-path'],
-    'both versions of the API answer with the same record',
+    'both versions of the API return the same record',
     async () => {
       const agent = await world.publish('twice');
       await world.allow('gil', 'view', agent);
@@ -223,7 +223,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
     },
   );
 
-  test('the readiness and the liveness are answered without a token', async () => {
+  test('readiness and liveness are served without a token', async () => {
     for (const path of ['/health/live', '/health/ready']) {
       const answer = await fetch(`${world.url}${path}`);
       expect([path, answer.status, await answer.json()]).toEqual([path, 200, { status: 'ok' }]);

@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       await openCatalogue({
         config: { requests: { atOnce: 2, perMinute: 60 } },
         overrides: {
-          // The clock of the limits stands still.
+          // The clock of the limits does not advance.
           clock: { now: () => 0, date: () => new Date() },
           relations: {
             nextObjects: (...question) => through((store) => store.nextObjects(...question)),
@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
 
   verifies(
     ['catalogue:caller:no-user-identifier', 'catalogue:caller:no-access-decision'],
-    'a user or a decision that is sent with a request changes nothing, or is refused',
+    'a user or a decision that is sent with a request is ignored or refused',
     async () => {
       const headers = { 'x-user-id': 'ann', 'x-groups': 'admins', 'x-agent-id': 'ann', 'x-roles': 'admin' };
       expect((await world.ask('bob', '/api/v1/agents', { headers })).json).toEqual({ items: [], nextCursor: null });
@@ -133,12 +133,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
     },
   );
 
-  verifies(['catalogue:error:forbidden'], 'a tenant that the token does not have is refused with 403', async () => {
-    const token = await world.token('cleo', { tenants: ['acme'] });
-    const asked = (tenant: string) => world.ask(token, '/api/v1/agents', { headers: { 'x-tenant-id': tenant } });
-    expect(codeOf(await asked('other'))).toEqual([403, 'forbidden']);
-    expect((await asked('acme')).status).toBe(200);
-  });
+  verifies(
+    ['catalogue:error:forbidden'],
+    'a request for a tenant that the token does not have is refused with 403',
+    async () => {
+      const token = await world.token('cleo', { tenants: ['acme'] });
+      const asked = (tenant: string) => world.ask(token, '/api/v1/agents', { headers: { 'x-tenant-id': tenant } });
+      expect(codeOf(await asked('other'))).toEqual([403, 'forbidden']);
+      expect((await asked('acme')).status).toBe(200);
+    },
+  );
 
   verifies(
     [
@@ -167,7 +171,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       'catalogue:error-leak:card-text',
       'catalogue:error-leak:forbidden-candidate',
     ],
-    'a late dependency is 504 and a defect is 500, with messages that repeat nothing',
+    'a late dependency is 504 and a defect is 500, with messages that repeat no text',
     async () => {
       for (const [fault, status, code] of [
         [new SqlUnavailableError('ANSWER_TIMEOUT'), 504, 'dependency_timeout'],
@@ -195,7 +199,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       const gate = Promise.withResolvers<unknown>();
       rights.gate = gate.promise;
       const waiting = [world.ask('eve', '/api/v1/agents'), world.ask('eve', '/api/v1/agents')];
-      // Each request asks with and without the group of every caller.
+      // Each request is sent with and without the group of every caller.
       await until('both requests wait for their rights', () => rights.asked >= before + 4);
       expect(codeOf(await world.ask('eve', '/api/v1/agents'))).toEqual([429, 'rate_limited']);
       gate.resolve(undefined);
@@ -234,7 +238,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
 
   verifies(
     ['catalogue:health:live', 'catalogue:health:ready'],
-    'liveness and readiness are answered without a token, and not by rights',
+    'liveness and readiness require neither a token nor rights',
     async () => {
       rights.fault = new RelationsUnavailableError();
       for (const path of ['/health/live', '/health/ready']) {

@@ -49,7 +49,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the work for a hidden
     const modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');
     writeFileSync(modelsFile, 'embedding: []\n');
     const listen = { host: '127.0.0.1', port: 0 };
-    // A replica of the API without a worker sends statements for requests, and every 5 s one that looks for lost tables.
+    // A replica of the API without a worker sends statements for requests, and every 5 s one that checks for lost
+    // tables.
     const { url } = parts.use(
       await createCatalogueService(
         {

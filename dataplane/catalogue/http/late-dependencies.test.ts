@@ -60,7 +60,7 @@ describe.skipIf(missingPostgres !== undefined)(
 
     verifies(
       ['catalogue:error:timeout', 'catalogue:error:unavailable'],
-      'an OpenFGA server that does not answer in time gives 504 to every operation, and one that is gone gives 503',
+      'an OpenFGA server that does not answer in time causes 504 for every operation, and a stopped one causes 503',
       async () => {
         const gone = await startSilence();
         for (const [server, outcome] of [
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(
 
     verifies(
       ['catalogue:error:timeout', 'catalogue:error:unavailable'],
-      'a model gateway that does not answer in time gives 504 to a search, one that is gone gives 503, and lists continue',
+      'a model gateway that does not answer in time causes 504 for a search, a stopped one causes 503, and lists continue',
       async () => {
         for (const [url, outcome] of [
           [silent.url, [504, 'dependency_timeout']],

@@ -8,7 +8,7 @@ export type RequestLimiter = {
   run<T>(caller: CatalogueCaller, request: () => Promise<T>): Promise<T | 'refused'>;
 };
 
-/** Most callers in memory. */
+/** Maximum number of callers in memory. */
 const maxKeys = 50_000;
 
 /** Bounds the requests of each caller in this replica: those at a time, and those that start in a minute. */

@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
 
   verifies(
     ['catalogue:list:limit', 'catalogue:list:cursor'],
-    'pages are full, hold every visible agent once and end with no cursor',
+    'each page is full, the pages contain every visible agent once, and the last page has no cursor',
     async () => {
       const visible = agents.slice(0, 6).map(({ agentId }) => agentId);
       for (const limit of [1, 2, 4, 5, 6, 100]) {
@@ -74,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
       'catalogue:record:implementation-type-values',
       'catalogue:error:shape',
     ],
-    'each filter returns only the agents that fulfil it, and an unknown value is refused',
+    'each filter returns only the matching agents, and an unknown value is refused',
     async () => {
       const named = (...at: readonly number[]) => at.map((one) => agents[one]?.agentId ?? '').toSorted();
       expect(idsOf(await page('?workspaceId=sales'))).toEqual(named(1, 3, 5));
@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
       'catalogue:cursor:other-identity',
       'catalogue:cursor:other-filters',
     ],
-    'a cursor that is changed, cut, foreign or used with other filters is refused, and opens no page',
+    'a cursor that is changed, truncated, issued elsewhere or used with other filters is refused, and opens no page',
     async () => {
       const { nextCursor } = await page('?limit=2&workspaceId=support');
       const cursor = nextCursor ?? '';
@@ -145,7 +145,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
 
   verifies(
     ['catalogue:cursor:encrypted', 'catalogue:cursor:hides-hidden-count'],
-    'cursors of one place differ each time, have one length, and contain nothing readable',
+    'two cursors of one position differ, have the same length, and contain nothing readable',
     async () => {
       const [first, again, wide] = await Promise.all([page('?limit=1'), page('?limit=1'), page('?limit=5', 'bob')]);
       const cursors = [first, again, wide].map(({ nextCursor }) => nextCursor ?? '');
@@ -161,7 +161,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
     const { nextCursor } = await page('?limit=2');
     expect(idsOf(await page(`?limit=2&cursor=${nextCursor}`))).toHaveLength(2);
     writeFileSync(world.cursorKeyFile, 'another-secret-of-cursors-with-enough-characters\n');
-    // The file is looked at once a second.
+    // The file is checked once a second.
     await until('the cursor is refused', async () => (await refusal(`?cursor=${nextCursor}`))[0] === 400);
     expect(await refusal(`?limit=2&cursor=${nextCursor}`)).toEqual(cursorInvalid);
     const renewed = (await page('?limit=2')).nextCursor;
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
 
   verifies(
     ['catalogue:type-combination:independent'],
-    'all four pairs of protocol and implementation type are records and filters',
+    'all four combinations of protocol and implementation type occur in records and filters',
     async () => {
       const pairs = (['a2a', 'mcp'] as const).flatMap((protocol) =>
         (['sdk', 'low-code'] as const).map((type) => [protocol, type] as const),

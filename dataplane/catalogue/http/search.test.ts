@@ -78,7 +78,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
 
   verifies(
     ['catalogue:search-response:empty', 'catalogue:search-request:min-score'],
-    'a query that nothing fits has no match in any profile, and no minScore brings one in',
+    'a query without a fitting agent has no match in any profile, and no minScore adds one',
     async () => {
       for (const query of [
         'zebra',
@@ -128,7 +128,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
       'catalogue:search-request:top-k',
       'catalogue:search-request:min-score',
     ],
-    'protocols, types, topK and minScore only take matches away',
+    'protocols, types, topK and minScore only remove matches',
     async () => {
       const all = await find('ann', 'tax questions');
       expect(all.length).toBeGreaterThan(2);
@@ -154,7 +154,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
       'catalogue:implementation-type:mcp-refused',
       'catalogue:error-leak:query-text',
     ],
-    'a wrong body is refused, and so are identities and decisions in it; no search runs and no text is repeated',
+    'a malformed body, and an identity or decision in it, is refused; no search runs and no text is repeated',
     async () => {
       const valid = { query: 'salaries', workspaceId: 'support' };
       const calls = models.embedded();
@@ -218,7 +218,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
       'catalogue:query-text:not-in-index',
       'catalogue:query-text:not-in-telemetry',
     ],
-    'the text of a query is in no table, metric or log line afterwards',
+    'after a search the text of its query is in no table, metric or log line',
     async () => {
       const marker = 'zyxmarkerquery';
       await find('ann', `${marker} salaries`);

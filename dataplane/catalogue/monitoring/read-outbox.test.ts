@@ -17,7 +17,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox in a scrap
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  test('open and parked events are counted, and those that were delivered are not', async () => {
+  test('open and parked events are counted, and delivered events are not', async () => {
     expect(await readOutbox(world.database.sql)).toEqual({ open: 0, oldestSeconds: 0, parked: 0 });
     await insert(3, false, false, 5_000);
     await insert(2, false, true, 9_000);

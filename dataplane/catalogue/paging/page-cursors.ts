@@ -22,9 +22,9 @@ const [nonceBytes, idBytes, timeBytes, tagBytes] = [12, 16, 6, 16];
 const cursorBytes = nonceBytes + idBytes + timeBytes + tagBytes;
 
 /**
- * Cursors in authenticated encryption: AES-256-GCM with a random nonce, a key derived from the secret by HKDF (RFC 5869)
- * and the binding as additional data. All have one length. The first word of the file is the secret; the cursors of a
- * former secret are invalid at once (`catalogue:cursor:*`).
+ * Cursors in authenticated encryption: AES-256-GCM with a random nonce, a key derived from the secret by HKDF (RFC
+ * 5869) and the binding as additional data. All have one length. The first word of the file is the secret; the cursors
+ * of a former secret are invalid immediately (`catalogue:cursor:*`).
  */
 export function createPageCursors(secret: Pick<TokenFile, 'first'>, clock: Pick<Clock, 'date'>): PageCursors {
   const keyOf = (): Buffer => Buffer.from(hkdfSync('sha256', secret.first(), '', label, 32));

@@ -30,8 +30,8 @@ const walked = 250;
 
 /**
  * One page of the agents that a caller may view. Rights are part of the candidate loop, so that a page is full whenever
- * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md). The rights on
- * what was read are asked again: what was withdrawn meanwhile is not returned.
+ * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md). The rights
+ * on the read agents are checked again: agents whose right was withdrawn meanwhile are not returned.
  * @throws RelationsUnavailableError, SqlUnavailableError, and the reason of the signal
  */
 export async function readPage(parts: PageParts, { caller, filters, after, limit }: PageQuery): Promise<Page> {

@@ -25,7 +25,7 @@ export type AgentContent = {
   readonly is_contested: boolean;
 };
 
-/** An agent as it is read for an answer. */
+/** An agent in the form in which it is read for an answer. */
 export type ReadAgent = AgentContent & {
   /** Whether the resources of the agents were followed until shortly before the read. */
   readonly is_current: boolean;

@@ -33,7 +33,7 @@ export function withCardTexts(agent: AgentContent, texts: readonly string[]): Ag
   return { ...agent, ...card };
 }
 
-/** @param change gets each text with the most code points that it may have, and what makes it safe */
+/** @param change gets each text with the maximum number of its code points, and the function that makes it safe */
 function mapTexts(
   card: CardPart,
   change: (text: string, most: number, clean: (text: string, most: number) => string) => string,

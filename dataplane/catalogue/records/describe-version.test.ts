@@ -8,7 +8,7 @@ import { describeVersion } from './describe-version.ts';
 const folder = join(import.meta.dirname, '../../../crds/samples/valid');
 const sample = (name: string) => parse(readFileSync(join(folder, `${name}.yaml`), 'utf8')) as AgentVersion;
 
-test('an image for A2A is described by the card of its resource, as safe texts', () => {
+test('an A2A image is described by the card of its resource, as safe texts', () => {
   expect(describeVersion(sample('agent-version-image'))).toEqual({
     title: 'Helper',
     description: 'Answers questions about invoices.',
@@ -18,7 +18,7 @@ test('an image for A2A is described by the card of its resource, as safe texts',
   });
 });
 
-test('an image for MCP is described by the name of its tool', () => {
+test('an MCP image is described by the name of its tool', () => {
   expect(describeVersion(sample('agent-version-image-tool'))).toMatchObject({
     protocol: 'mcp',
     implementationType: 'sdk',

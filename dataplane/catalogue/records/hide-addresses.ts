@@ -9,10 +9,10 @@ const internalName =
 /** An IPv4 address of a private, shared, loopback or link-local network. */
 const privateAddress =
   /\b(?:10|127)(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))(?:\.\d{1,3}){2}(?::\d+)?\b/g;
-/** What can be an IPv6 address, with its brackets, zone, length of prefix and port; the parser decides. */
+/** A string that can be an IPv6 address, with its brackets, zone, length of prefix and port; the parser decides. */
 const colons =
   /(?<![0-9a-z])\[?((?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})?)(?:%[\w-]+)?(?:\/\d{1,3})?\]?(?![0-9a-z])(?:(?<=\]):\d{1,5})?/gi;
-/** What can be a host with a port. */
+/** A string that can be a host with a port. */
 const hostAndPort = /(?<![\w.-])([\w.-]+):(\d{1,5})(?![a-z0-9]|\.\d)/gi;
 const pathOfRemoved = /\[removed\]\/[^\s<>"'`]*/g;
 /** A host at the beginning of a text: a name that begins with a letter, or an address. */
@@ -21,12 +21,12 @@ const mailAddress = /^(?:mailto|e-?mail):[^:@]+@[^:@]+$/i;
 /** Bodies whose documents are named by a number, such as RFC:2616. */
 const standards = /^(?:BCP|CVE|CWE|DIN|EN|IEC|IEEE|ISO|NIST|PEP|RFC|STD)$/i;
 
-/** With `keepsPorts`, a name with a port stays in the text. */
+/** With `keepsPorts`, a name with a port is not removed. */
 type AddressOptions = { readonly keepsPorts: boolean };
 
 /**
- * A text without addresses of the inside of an installation and without credentials. An address over https with a public name
- * stays, if no part of it is such an address.
+ * A text without addresses of the inside of an installation and without credentials. An address over https with a
+ * public name is not removed, if no part of it is such an address.
  */
 export function hideAddresses(text: string, options: AddressOptions): string {
   let shown = '';
@@ -71,7 +71,7 @@ function isEndpoint(name: string, port: string): boolean {
   return port.length >= 4 && !standards.test(name);
 }
 
-/** Whether an address leads to a host with a public name, over https, and has neither credentials nor a name of the inside. */
+/** Whether an address has a host with a public name, over https, and neither credentials nor an internal name. */
 function isPublic(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;

@@ -23,11 +23,11 @@ describe('characters that a reader does not see', () => {
     ['the selector of an emoji', 'I \u2764\ufe0f, and 1\ufe0f\u20e3', 'I \u2764, and 1\u20e3'],
     ['the joiner of an emoji', '\u{1f469}\u200d\u{1f4bb}', '\u{1f469} \u{1f4bb}'],
     ['a mark that keeps a letter from its accent', 'Cafe\u034f\u0301', 'Caf\u00e9'],
-  ])('%s is removed', (_what, text, expected) => {
+  ])('the invisible character %s is removed from a text', (_what, text, expected) => {
     expect(safe(text)).toBe(expected);
   });
 
-  test('marks and signs that a reader sees stay', () => {
+  test('visible marks and signs stay in a text', () => {
     const text = '\u0939\u093f\u0928\u094d\u0926\u0940 \ud55c\uad6d\uc5b4 \u{1f600}\u{1f3fd} na\u00efve, 5 \u20ac';
     expect(safe(text)).toBe(text);
   });
@@ -81,13 +81,13 @@ describe('addresses of the inside', () => {
     ['https://docs.example/redis.svc', '[removed]'],
     ['https://docs.example/10.0.0.7', '[removed]'],
     ['https://redis./x', '[removed]'],
-  ])('%s is removed at the beginning, in the middle and at the end of a sentence', (address, expected) => {
+  ])('%s is removed from the beginning, the middle and the end of a sentence', (address, expected) => {
     expect(safe(address)).toBe(expected);
     expect(safe(`Ask ${address} now`)).toBe(`Ask ${expected} now`);
     expect(safe(`Ask (${address} ), or from ${address}`)).toBe(`Ask (${expected} ), or from ${expected}`);
   });
 
-  test('the path of a name with a port is removed with it, and the end of a sentence is not', () => {
+  test('the path of an internal name with a port is removed with it, and the end of the sentence stays', () => {
     expect(safe('Ask redis:6379, fd00::7. Then payroll:8080/v1/x?y=1 and payroll.hr:80.')).toBe(
       'Ask [removed], [removed]. Then [removed] and [removed].',
     );
@@ -119,7 +119,7 @@ describe('addresses of the inside', () => {
     'at 10:30@HQ',
     'mailto:ann@example.com, e-mail:ann@example.com',
     '~/.local/bin',
-  ])('%s stays', (text) => {
+  ])('%s stays in a text', (text) => {
     expect(safe(text)).toBe(text);
   });
 });
@@ -154,7 +154,7 @@ describe('long texts', () => {
     ' ',
     'https://',
     'ab:10/',
-  ])('a text of many times %j is read in a time that grows with its length only', (part) => {
+  ])('a text of many repetitions of %j is read in a time that grows linearly with its length', (part) => {
     expect(safeText(part.repeat(long / part.length), 2_000).length).toBeLessThanOrEqual(2_000);
   });
 });

@@ -1,8 +1,8 @@
 import { hideAddresses } from './hide-addresses.ts';
 
 /**
- * Marks that a reader does not see, such as variation selectors: they are a part of the character before them. Without them an
- * emoji has another look, and a text cannot carry another one for models.
+ * Marks that a reader does not see, such as variation selectors: they are a part of the character before them. Without
+ * them an emoji looks different, and a text cannot carry a hidden one for models.
  */
 const unseenMarks = /[\p{Default_Ignorable_Code_Point}&&\p{M}]+/gv;
 /**
@@ -12,8 +12,8 @@ const unseenMarks = /[\p{Default_Ignorable_Code_Point}&&\p{M}]+/gv;
 const unsafe = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\u2800\u{1D159}]+/gu;
 
 /**
- * Text of a card that people and models may read (`catalogue:record:safe-name`): without characters that are not seen,
- * without addresses of the inside of the installation or with credentials, in one line, in NFC, and cut to a length.
+ * Text of a card that people and models may read (`catalogue:record:safe-name`): without invisible characters, without
+ * internal addresses of the installation or addresses with credentials, in one line, in NFC, and truncated.
  * @param most code points
  */
 export function safeText(text: string, most: number): string {

@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a text that always fails does not prevent the embedding of other agents, in its workspace and in later ones', async () => {
+  test('a text that always fails does not prevent the embedding of other agents, in its workspace or in others', async () => {
     const unlucky = await Promise.all(
       ['first', 'second'].map((name) => world.publish(name, { workspace: 'a', description: 'An unlucky text.' })),
     );
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     expect(await Promise.all(unlucky.map(({ agentId }) => vectorOf(agentId)))).toEqual(['none', 'none']);
   });
 
-  test('of a card that is too long for the model the beginning is embedded, and none of a card that no part is accepted of', async () => {
+  test('a card that is too long for the model is embedded by its beginning, and gets no vector if no part is accepted', async () => {
     const long = await world.publish('long', { description: `Forecasts of tides. ${'More words. '.repeat(150)}` });
     const [denied, refused] = await Promise.all([
       world.publish('denied', { description: 'A forbidden text.' }),
@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     await until('both are embedded again', async () => (await profiles()).join() === `${current},${current}`);
   });
 
-  test('a query that is too long for the model is answered by its beginning', async () => {
+  test('a query that is too long for the model is answered for its beginning', async () => {
     const agent = await world.publish('tides', { workspace: 'coast', description: 'Forecasts of tides.' });
     await world.allow('ann', 'invoke', agent);
     await until('the agent has a vector', async () => (await vectorOf(agent.agentId)) === 'stored');

@@ -111,7 +111,7 @@ async function embedAgent(
   });
 }
 
-/** An empty vector for a text that the gateway refuses, so that it is not asked again for this text. */
+/** An empty vector for a text that the gateway refuses, so that this text is not sent again. */
 async function vectorOrNone(embed: () => Promise<Float32Array | undefined>): Promise<Float32Array> {
   try {
     return (await embed()) ?? new Float32Array();

@@ -5,7 +5,9 @@ const english =
 const russian =
   'а без бы был была были было быть в вам вас ваш весь во вот все всех вы где да для до его ее ей ему если есть еще ж же за и из или им их к как какая какие какой ко когда которая которое которые который кто ли меня мне может мой мы на над надо нам нас наш не него нее ней нет ни них но ну о об он она они оно от по под пожалуйста при про с себя со так также там те тем то того тоже той только том ты у уже хотя чего чем что чтобы эта эти это этот я';
 
-/** Terms of words of English and Russian that say nothing about a subject: nearly every question and description has some. */
+/**
+ * Terms of words of English and Russian that do not indicate a subject: nearly every question and description has some.
+ */
 const functionTerms: ReadonlySet<string> = new Set(analyse(`${english} ${russian}`));
 
 /** The terms of a query that can be about a subject. */

@@ -3,7 +3,7 @@ import { scoreAgents } from './score-agents.ts';
 
 const ranking = (...ids: readonly string[]) => ids.map((id, at) => ({ id, score: 1 - at / 10 }));
 
-test('an agent whose change is being applied to the index has two entries and is found once, as if it had the better one', () => {
+test('an agent whose change is being applied to the index has two entries and is found once, with the better score', () => {
   const once = scoreAgents([ranking('a/2', 'b/1', 'c/1'), ranking('b/1', 'a/1', 'c/1')], 0);
   const twice = scoreAgents([ranking('a/2', 'a/1', 'b/1', 'c/1'), ranking('b/1', 'a/1', 'a/2', 'c/1')], 0);
   expect(twice.map(({ agentId }) => agentId)).toEqual(['a', 'b', 'c']);

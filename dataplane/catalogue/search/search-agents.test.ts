@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
     expect(asked).toEqual([partitionOf('open', profile)]);
   });
 
-  test('a vector counts above the floor of its profile and not at it, and minScore keeps the agents that have it as their score', async () => {
+  test('a vector counts above the floor of its profile and not at it, and minScore keeps agents with exactly that score', async () => {
     const [words, near, far] = [
       await world.publish('by-words'),
       await world.publish('by-vector'),
@@ -97,7 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
     ];
     const found = async (minScore: number) =>
       (await search(ranked, 'support', { floor, minScore })).map(({ agent, score }) => [agent.agent_id, score]);
-    // Of two rankings, the first of one has half of the highest score; ties are ordered by id.
+    // With two rankings, the first entry of one has half of the highest score; ties are ordered by id.
     const related = [words.agentId, near.agentId].toSorted().map((id) => [id, 0.5]);
     expect(await found(0)).toEqual(related);
     expect(await found(Number.MIN_VALUE)).toEqual(related);

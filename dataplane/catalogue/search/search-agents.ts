@@ -42,7 +42,7 @@ type FoundAgent = { readonly agent: ReadAgent; readonly score: number };
 
 /** Agents of one batch, for a caller whose reach the store does not list. */
 const batch = 1_000;
-/** Ids of the first statement that looks for an agent of the workspace, and of later ones. */
+/** Ids of the first statement that searches for an agent of the workspace, and of later ones. */
 const lookedUp = { first: 250, growth: 5, most: 10_000 } as const;
 
 /**
@@ -61,7 +61,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   const { legs, floor } = await legsOf(ports, search, profile);
   // First, so that a workspace of hidden agents costs the statements of a missing one.
   if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
-  // Read after the rights: the index then knows every agent that they may name.
+  // Read after the rights: the index then contains every agent that they may name.
   const changeNo = await newestChange(database.sql, workspaceId);
   if (changeNo === undefined) return [];
   const rankings = await index.candidates(
@@ -83,7 +83,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   return matches.slice(0, topK);
 }
 
-/** Those of the agents that fit the search, and that the caller may invoke, now that the index has answered. */
+/** The agents that fit the search and that the caller may invoke, now that the index has answered. */
 async function presentOf(
   { database, relations }: AgentSearchPorts,
   search: AgentSearch,
@@ -100,7 +100,7 @@ async function presentOf(
   return current.filter((_one, at) => allowed[at]);
 }
 
-/** Whether an agent, as it is stored now, is one that a search is about. */
+/** Whether an agent, in its stored state, matches a search. */
 function isCandidate(agent: AgentContent, { workspaceId, protocols, implementationTypes }: AgentSearch): boolean {
   return (
     agent.state === 'active' &&
@@ -112,8 +112,9 @@ function isCandidate(agent: AgentContent, { workspaceId, protocols, implementati
 }
 
 /**
- * Whether the workspace has an agent that the caller reaches. Without one the index is not asked: neither the time nor the
- * memory of loading a workspace tells about agents that are hidden from the caller, and no other workspace is evicted.
+ * Whether the workspace has an agent that the caller reaches. Without one the index is not queried: neither the time
+ * nor the memory of loading a workspace reveals agents that are hidden from the caller, and no other workspace is
+ * evicted.
  */
 async function hasEntry(sql: Sql, workspace: string, { own, everyone }: Invocable): Promise<boolean> {
   let size: number = lookedUp.first;

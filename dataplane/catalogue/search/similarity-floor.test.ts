@@ -23,13 +23,13 @@ function scripted(): Pick<Models, 'embed'> & { calls: number; failure: Error | u
   return models;
 }
 
-test('the floor of a profile is the highest cosine of a task and a description of another subject', async () => {
+test('the floor of a profile is the highest cosine between a task and a description of another subject', async () => {
   const floor = await createSimilarityFloor(scripted()).of(profile('a'), {});
   // Cosines within a subject do not count: the first task and its own description are equal.
   expect(floor).toBeCloseTo(Math.cos(Math.PI / 6), 5);
 });
 
-test('the floor is measured once for each profile, and a failure is not kept', async () => {
+test('the floor of a profile is measured once, and a failed measurement is not stored', async () => {
   const models = scripted();
   const floor = createSimilarityFloor(models);
   models.failure = new Error('away');
@@ -42,7 +42,7 @@ test('the floor is measured once for each profile, and a failure is not kept', a
   expect(models.calls).toBe(4);
 });
 
-test('concurrent searches share one measurement, even if one of them fails, and one that is cancelled does not end the others', async () => {
+test('concurrent searches share one measurement, even if one of them fails, and cancelling one does not end the others', async () => {
   const models = scripted();
   const floor = createSimilarityFloor(models);
   const leaving = new AbortController();

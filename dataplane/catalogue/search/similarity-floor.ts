@@ -12,7 +12,7 @@ const subjects = [
   ['Какие документы нужны для визы?', 'Помогает оформить заявление в консульство.'],
 ] as const;
 
-/** How near unrelated texts are to each other in a profile; asked from the model once, and kept for the process. */
+/** How near unrelated texts are to each other in a profile; measured with the model once, and kept for the process. */
 export type SimilarityFloor = {
   /** The highest cosine of a task and a description of another subject. @throws ModelsError */
   of(profile: EmbeddingProfile, call: ModelCall): Promise<number>;

@@ -41,7 +41,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       expect(await place.received()).toEqual(sent);
     });
 
-    test('an event that is delivered twice has one id, by which a receiver drops it', async () => {
+    test('an event that is delivered twice has one id, so that a receiver can drop the second delivery', async () => {
       await using place = await open();
       await using receiver = place.connect();
       await using another = place.connect();
@@ -51,7 +51,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       expect([arrived[0], new Set(arrived.map(({ id }) => id)).size]).toEqual([event, 1]);
     });
 
-    test('while the receiver is away a delivery fails, and afterwards the same client delivers', async () => {
+    test('while the receiver is unavailable a delivery fails, and afterwards the same client delivers', async () => {
       await using place = await open();
       await using receiver = place.connect();
       const agentId = randomUUID();
@@ -65,7 +65,7 @@ export function eventReceiverSuite(open: () => Promise<ReceiverUnderTest>): void
       expect([...arrived.values()]).toEqual([first, second]);
     });
 
-    test('an event that the receiver never takes is refused, and others are delivered', async () => {
+    test('an event that the receiver always refuses is refused, and others are delivered', async () => {
       await using place = await open();
       await using receiver = place.connect();
       const agentId = randomUUID();

@@ -37,7 +37,7 @@ async function turn(
 const notFound = (response: ServerResponse) =>
   response.writeHead(404).end(JSON.stringify({ error: { code: 404, status: 'NOT_FOUND' } }));
 
-test('an agent whose process knows no streams is asked for a whole answer', async () => {
+test('the console requests a complete answer from an agent whose process does not support streams', async () => {
   const { parts, seen } = await turn({
     'message:stream': notFound,
     'message:send': (response) => response.end(JSON.stringify({ message: { parts: [{ text: 'Good day' }] } })),
@@ -46,12 +46,12 @@ test('an agent whose process knows no streams is asked for a whole answer', asyn
   expect(seen.map(({ path }) => path)).toEqual(['message:stream', 'message:send']);
 });
 
-test('an agent that refuses both ways is a failure with the status', async () => {
+test('an agent that refuses both streamed and complete answers is a failure with the status', async () => {
   const { parts } = await turn({ 'message:stream': notFound, 'message:send': notFound });
   expect(parts).toEqual([{ kind: 'failed', code: '404', message: '' }]);
 });
 
-test('a whole answer that is no reply of A2A is a failure', async () => {
+test('a complete answer that is not a reply of A2A is a failure', async () => {
   const { parts } = await turn({ 'message:stream': notFound, 'message:send': (response) => response.end('{}') });
   expect(parts).toMatchObject([{ kind: 'failed', code: 'upstream_error' }]);
 });

@@ -19,9 +19,10 @@ type Turn = {
 const cancelMs = 2_000;
 
 /**
- * Sends one message (A2A 1.0, `POST /message:stream`) and gives the parts of the reply as they arrive; an agent that does not
- * stream is asked with `message:send`. The last part is `ended`, `asked` or `failed`. Never throws. A turn that is left early
- * cancels its task: an agent of a flow refuses that, and its task ends 30 s after its last reader has left.
+ * Sends one message (A2A 1.0, `POST /message:stream`) and yields the parts of the reply as they arrive; an agent that
+ * does not stream is called with `message:send`. The last part is `ended`, `asked` or `failed`. Never throws. A turn
+ * that is left early cancels its task: an agent of a flow refuses that, and its task ends 30 s after its last reader
+ * has left.
  */
 export async function* converse(turn: Turn): AsyncGenerator<ReplyPart> {
   let taskId: string | undefined;

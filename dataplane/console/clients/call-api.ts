@@ -25,8 +25,8 @@ const usualTimeoutMs = 15_000;
 const mostBytes = 8_388_608;
 
 /**
- * One request for JSON, without redirects. Never throws: an answer that is too large, no JSON or not what `read` expects
- * counts as none.
+ * One request for JSON, without redirects. Never throws: an answer that is too large, not JSON or not what `read`
+ * expects counts as none.
  */
 export async function callApi<T>(url: URL, call: Call, read: (value: unknown) => T | undefined): Promise<ApiAnswer<T>> {
   const { method = 'GET', headers, body, timeoutMs = usualTimeoutMs, signal } = call;

@@ -37,7 +37,7 @@ test('a refusal of the state of a command, as of an ended session, ends the wait
   expect(sent).toHaveLength(2);
 });
 
-test('a command has the idempotency key of its form, and else one of its own', async () => {
+test('a command has the idempotency key of its form, or a new key without one', async () => {
   const keysOf = async (key: string | undefined) => {
     const { api, sent } = answering([succeeded]);
     await runPolicyCommand(api, '/p', { ...command, key });

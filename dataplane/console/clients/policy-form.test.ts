@@ -33,7 +33,7 @@ const source = writePolicySource({ name: 'p', description: 'd', definition });
 
 describe('the form of a policy', () => {
   test.each([['an example with every kind of member', source], ...readRecipes()])(
-    'of %s gives the same policy back',
+    'the form of %s yields the same policy again',
     (_, text) => {
       const form = readPolicyForm(text);
       const read = readPolicySource(text);
@@ -65,7 +65,7 @@ describe('the form of a policy', () => {
     expect(readPolicySource(writePolicyForm({ ...form, rules: forged })).ok).toBe(false);
   });
 
-  test('no form is offered for a text that is no policy, or whose terms have line ends', () => {
+  test('no form is offered for a text that is not a policy, or whose terms contain line breaks', () => {
     const broken = { ...terms, stopList: { ...terms.stopList, terms: ['a\nb'] } };
     const request = { ...definition.request, baseline: [broken] };
     expect(
@@ -74,7 +74,7 @@ describe('the form of a policy', () => {
     expect(readPolicyForm('name: [')).toBeUndefined();
   });
 
-  test.each(['a\rb', 'a\r\nb'])('no form is offered for a text that a text area would change: %j', (text) => {
+  test.each(['a\rb', 'a\r\nb'])('no form is offered for a text that a text area would modify: %j', (text) => {
     const request = { ...definition.request, baseline: [{ ...terms, action: { type: 'mask', replacement: text } }] };
     const masked = { ...definition, request };
     expect(readPolicyForm(writePolicySource({ name: 'p', description: text, definition }))).toBeUndefined();

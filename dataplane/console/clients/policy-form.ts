@@ -51,7 +51,7 @@ export type PolicyForm = {
   readonly rules: readonly RuleFields[];
 };
 
-/** Most rules of a form: a page with more cannot be worked with. */
+/** Maximum number of rules of a form: a page with more is not usable. */
 export const mostFormRules = 200;
 
 /** The form of a valid source; undefined for a source that only the YAML editor can show. */
@@ -170,7 +170,7 @@ function ruleOf(rule: RuleFields): object {
 
 const restSchema = z.object({ action: z.record(z.string(), z.unknown()), own: z.record(z.string(), z.unknown()) });
 
-/** A text that is no number stays one, so that the check names it. */
+/** A text that is not a number stays a text, so that the check names it. */
 function numberOf(text: string): number | string {
   return /^\d{1,9}$/.test(text.trim()) ? Number(text) : text;
 }

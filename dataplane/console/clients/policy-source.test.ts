@@ -5,7 +5,7 @@ import { readPolicySource, readRecipes } from './policy-source.ts';
 const secrets = readRecipes().get('secrets') ?? '';
 
 describe('the source of a policy', () => {
-  test.each([...readRecipes()])('the recipe %s is read', (_name, text) => {
+  test.each([...readRecipes()])('the policy source of the recipe %s is read', (_name, text) => {
     expect(readPolicySource(text)).toMatchObject({ ok: true });
   });
 

@@ -10,7 +10,7 @@ export type ProofEvent =
   | { readonly kind: 'broken'; readonly chain: string; readonly number: number; readonly problem: string }
   | { readonly kind: 'refused'; readonly answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }> };
 
-/** Entries of one request: the most that the API gives. */
+/** Entries of one request: the maximum of the API. */
 const pageSize = 500;
 const mostAttempts = 3;
 

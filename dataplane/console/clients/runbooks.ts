@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 
-/** One page of docs/runbooks. `html` is made of the file alone: its raw HTML is text, and its links lead to other runbooks. */
+/**
+ * One page of docs/runbooks. `html` is made only from the file: its raw HTML is text, and its links point to other
+ * runbooks.
+ */
 export type Runbook = { readonly name: string; readonly title: string; readonly html: string };
 
 const folder = new URL('../../../docs/runbooks/', import.meta.url);

@@ -9,10 +9,13 @@ export type TenantApi = {
 
 type Person = { readonly subject: string; readonly token: string };
 
-/** The headers with which a service with tenants, or an agent, knows a person. */
+/** The headers with which a service with tenants, or an agent, identifies a person. */
 export type PersonHeaders = Readonly<Record<string, string>>;
 
-/** In production the token says who calls. In development mode no token is verified there, and a header names the person. */
+/**
+ * In production the token identifies the caller. In development mode no token is verified there, and a header names the
+ * person.
+ */
 export function personHeaders(
   { identity, tenant }: Pick<ConsoleConfig, 'identity' | 'tenant'>,
   { subject, token }: Person,

@@ -32,7 +32,10 @@ const refused = { kind: 'refused', status: 403, code: 'permission_denied', messa
 const known = { kind: 'value', value: record, etag: undefined };
 const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
 
-/** The pages of an agent of ann for a person without the right to view; `asked` are the requests to the management API. */
+/**
+ * The pages of an agent of ann for a person without the right to view; `asked` lists the requests to the management
+ * API.
+ */
 function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
   const rights = { ...noRights, view };
   const session = { subject, csrf: '', rights };
@@ -65,7 +68,7 @@ const answers = (asking: string) => ({
   etag: undefined,
 });
 
-test('the owner of an agent sees its versions and its flow without the right to view', async () => {
+test('the owner of an agent sees its versions and its flow even without the right to view', async () => {
   const { read } = open('ann', answers);
   const shown = await read(path);
   expect(shown).toContain(`href="${path}/versions/${id}/flow"`);
@@ -73,7 +76,7 @@ test('the owner of an agent sees its versions and its flow without the right to 
   expect(await read(`${path}/versions/${id}/flow`)).toContain(`src="${path}/versions/${id}/flow.svg"`);
 });
 
-test('for a person who is not the owner of an agent, the management API is not asked', async () => {
+test('for a person who is not the owner of an agent, no request is sent to the management API', async () => {
   const { asked, read } = open('bob', answers);
   expect(await read(path)).toContain(en.agentPages.versionsHidden);
   expect(asked).toEqual([]);
@@ -99,7 +102,7 @@ test.each([
   },
 );
 
-test('an agent without a record has a page for a person with the right to view, and none for any other person', async () => {
+test('an agent without a record has a page only for a person with the right to view', async () => {
   expect((await open('bob', answers, true, absent).request(path)).status).toBe(200);
   expect((await open('bob', answers, false, absent).request(path)).status).toBe(404);
 });
@@ -119,7 +122,7 @@ test('a person with the right to view sees the versions without an agent and the
   expect(asked).toEqual([]);
 });
 
-test('without such a version the page has no section about versions without an agent', async () => {
+test('if every version has an agent, the page has no section about versions without an agent', async () => {
   const lists = () => ({ kind: 'value', value: { items: [] }, etag: undefined });
   expect(await open('bob', lists, true).read('/agents')).not.toContain(en.agentPages.withoutAgent);
 });
@@ -152,13 +155,13 @@ async function searchEverywhere(workspaces: number) {
   return { searched, shown };
 }
 
-test('a search in all workspaces asks each of them, also those of later pages', async () => {
+test('a search in all workspaces covers each of them, including those of later pages', async () => {
   const { searched, shown } = await searchEverywhere(40);
   expect(searched).toEqual(Array.from({ length: 40 }, (_, at) => `w-${at}`));
   expect(shown).not.toContain('further workspaces');
 });
 
-test('a search that cannot ask every workspace says how many it asked', async () => {
+test('a search that cannot query every workspace says how many it queried', async () => {
   const { searched, shown } = await searchEverywhere(101);
   expect(searched).toHaveLength(40);
   expect(shown).toContain(en.agentPages.searchedOnly(40));

@@ -26,7 +26,7 @@ import { withMissing } from './with-missing.ts';
 type AgentRoutes = {
   /** The catalogue for the signed-in person. */
   readonly apiOf: (context: ConsoleContext) => TenantApi;
-  /** The gateway that serves agents, for the signed-in person; undefined if this console knows none. */
+  /** The gateway that serves agents, for the signed-in person; undefined if this console has none. */
   readonly gatewayOf: ((context: ConsoleContext) => TenantApi) | undefined;
 };
 
@@ -85,7 +85,8 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     ]);
     if (record.kind !== 'value') {
       if (!isAbsent(record) || managed === undefined) return answerRefusal(context, page.words.agents, record);
-      // The agent may exist without a record that the person may view, so only the management API says that it does not exist.
+      // The agent may exist without a record that the person may view, so only the management API can tell that it does
+      // not exist.
       if (managed.kind !== 'value') return answerRefusal(context, page.words.agents, managed);
     }
     const card = record.kind === 'value' ? record.value : undefined;
@@ -124,7 +125,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
   });
 }
 
-/** Most pages of 100 agents that are read for the names of their workspaces. */
+/** Maximum number of pages of 100 agents that are read for the names of their workspaces. */
 const mostPages = 10;
 
 /** The workspaces of the agents that the person may view; `isAll` is false if there are agents that were not read. */

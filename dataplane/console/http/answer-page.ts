@@ -25,8 +25,8 @@ export function isOfScript(context: ConsoleContext): boolean {
 }
 
 /**
- * The answer to a form whose result the script puts into the page. A form that is sent without the script gets a page with
- * the result and a link to the page of the form.
+ * The answer to a form whose result the script inserts into the page. A form that is sent without the script gets a
+ * page with the result and a link to the page of the form.
  */
 export async function answerPart(
   context: ConsoleContext,
@@ -37,8 +37,8 @@ export async function answerPart(
 }
 
 /**
- * The answer to a part of a page that requests its state again. While the service does not answer about it, the part stays as
- * it is, requests again, and the page shows that it may be old.
+ * The answer to a part of a page that requests its state again. While the service does not answer about it, the part
+ * stays unchanged and polls again, and the page shows that it may be outdated.
  */
 export async function answerState(context: ConsoleContext, answer: NoValue): Promise<Response> {
   if (isPassing(answer)) return context.body(null, 204, { 'hx-trigger': 'unanswered' });

@@ -42,9 +42,9 @@ type ConsoleApp = {
   readonly stopping: AbortSignal;
 };
 
-/** Most bytes of a form: more than a policy that the management API takes. */
+/** Maximum number of bytes of a form: more than a policy that the management API takes. */
 const formBytes = 4_194_304;
-/** Most bytes of an upload: a file of the largest size with the other members of its form. */
+/** Maximum number of bytes of an upload: a file of the largest size with the other members of its form. */
 const uploadBytes = mostFileBytes + 65_536;
 /** Bytes of a body that are read only to be discarded. */
 const mostDiscarded = 67_108_864;
@@ -133,7 +133,9 @@ function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): v
   if (memory !== undefined) addMemoryRoutes(app, (context) => createTenantApi(memory, config, context.get('session')));
 }
 
-/** Says why the pages of a service do not work here, in place of pages that the service would refuse for ever. */
+/**
+ * Gives the reason why the pages of a service do not work here, instead of pages that the service would always refuse.
+ */
 function addClosedPage(app: Hono<ConsoleEnvironment>, path: string): void {
   app.all(`${path}/*`, (context) => {
     const { noActChain: title, noActChainText: text } = context.get('page').words.errors;

@@ -61,7 +61,7 @@ test.each([
   ['a policy', `${policyId}:1`, bindingOf(policyId, 1)],
   ['no policy', 'none', bindingOf(null, 0)],
 ])(
-  'a model that has %s, as the page showed, gets the revision, on the condition that this is still so',
+  'a model that still has %s, as the page showed, gets the revision, on this condition',
   async (_title, shown, binding) => {
     const { sent, to } = await apply(shown, [binding]);
     expect(to).toBe('/overview');
@@ -84,13 +84,16 @@ test.each([
   ['a policy in place of none', 'none', bindingOf(otherId, 1), `${otherId}:1`],
   ['no policy any more', `${policyId}:1`, bindingOf(null, 0), 'none'],
   ['an application that the form does not name', undefined, bindingOf(policyId, 1), `${policyId}:1`],
-])('a model with %s is not changed: the page shows it and asks again', async (_title, shown, binding, now) => {
-  const { status, sent, text } = await apply(shown, [binding]);
-  expect([status, sent]).toEqual([409, []]);
-  expect(text).toContain(`name="shown.${modelId}" value="${now}"`);
-  expect(text).toContain('Apply revision 3 in its place');
-  expect(text).toContain(now === 'none' ? en.conflicts.modelNone : 'of Strict &lt;b&gt;. Nothing was applied.');
-});
+])(
+  'a model with %s is not changed: the page shows it and asks for confirmation again',
+  async (_title, shown, binding, now) => {
+    const { status, sent, text } = await apply(shown, [binding]);
+    expect([status, sent]).toEqual([409, []]);
+    expect(text).toContain(`name="shown.${modelId}" value="${now}"`);
+    expect(text).toContain('Apply revision 3 in its place');
+    expect(text).toContain(now === 'none' ? en.conflicts.modelNone : 'of Strict &lt;b&gt;. Nothing was applied.');
+  },
+);
 
 test('an application that is made between the read and the command is shown, too', async () => {
   const { status, sent, text } = await apply(

@@ -17,7 +17,7 @@ type Assets = {
   addTo(app: Hono<ConsoleEnvironment>): void;
 };
 
-/** Scripts, styles and icon, read once. Nothing of a page comes from another host. */
+/** Scripts, styles and icon, read once. A page loads nothing from another host. */
 export function openAssets(): Assets {
   const files: Readonly<Record<string, Asset>> = {
     'console.js': asset('text/javascript', script()),

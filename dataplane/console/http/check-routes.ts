@@ -27,7 +27,7 @@ const policiesPath = '/api/v1/guardrail-policies';
 /** Policies of the choice of the playground. */
 const mostOffered = 50;
 
-/** The tests of a policy as its resource has them; the contract of the API does not carry them. */
+/** The tests of a policy in its resource; the contract of the API does not contain them. */
 const testedSchema = z.object({
   items: z.array(
     z.object({

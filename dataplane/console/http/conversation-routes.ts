@@ -22,10 +22,10 @@ type ConversationRoutes = {
 
 /** Longest turn of a page without the script, which shows nothing until its end. */
 const wholeTurnMs = 120_000;
-/** Most characters of an answer on a page without the script. */
+/** Maximum number of characters of an answer on a page without the script. */
 const mostOfAnswer = 1_000_000;
 
-/** A turn of a conversation with an agent, as a stream of parts of the page. Nothing of it is stored. */
+/** A turn of a conversation with an agent, as a stream of parts of the page. The conversation is not stored. */
 export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: ConversationRoutes): void {
   const { apiOf, gateway, personOf, stopping } = options;
 
@@ -77,8 +77,8 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
 }
 
 /**
- * The task that the next message belongs to: the one that asks for it. A message that was refused before it reached the agent
- * leaves the question open.
+ * The task that the next message belongs to: the task that asks for it. A message that was refused before it reached
+ * the agent leaves the question open.
  */
 function nextTask(events: readonly ReplyPart[], answered: string | undefined): string | undefined {
   const begun = events.find((event) => event.kind === 'begun');

@@ -53,7 +53,7 @@ test('a text that is no policy, and a form whose rules have different numbers of
   expect((await convert('form', sent)).status).toBe(422);
 });
 
-test('a rule is added with all of its fields, and a removed rule leaves no field; the page is notified of both', async () => {
+test('a new rule has all of its fields, and a removed rule leaves no field; the page is notified of both', async () => {
   const added = await app.request('/policies/form/rule?section=shared&kind=regex');
   const text = await added.text();
   expect(added.headers.get('hx-trigger')).toBe('rules-changed');

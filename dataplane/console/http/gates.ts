@@ -96,8 +96,8 @@ export function themeOf(text: string | undefined): Theme {
 }
 
 /**
- * Leads to the sign-in and back to the page. A write or a request of a script is refused instead, because the page that it came
- * from may hold what the person has typed.
+ * Leads to the sign-in and back to the page. A write or a request of a script is refused instead, because the page that
+ * sent it may contain typed text.
  */
 export const requireSession: Gate = async (context, next) => {
   if (context.get('page').session !== undefined) {
@@ -113,8 +113,8 @@ export const requireSession: Gate = async (context, next) => {
 };
 
 /**
- * Whether a form of this console may have sent this GET: a browser lets a form lead to no other origin (form-action), and the
- * sign-in is at another one, so that a page has to lead there.
+ * Whether a form of this console may have sent this GET: a browser lets a form submit to no other origin (form-action),
+ * and the sign-in is at another one, so a page has to link there.
  */
 function isOfOwnForm(context: ConsoleContext): boolean {
   const { search } = new URL(context.req.url);

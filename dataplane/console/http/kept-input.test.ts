@@ -55,7 +55,7 @@ test.each([
   [refused(503, 'records_unavailable'), true],
   [refused(409, 'idempotency_conflict'), false],
   [refused(400, 'invalid_definition'), false],
-])('after the answer %o to a save, the editor has the key of it: %s', async (answer, isSame) => {
+])('after the answer %o to a save, the editor has the same key: %s', async (answer, isSame) => {
   const { text } = await open(answer).post('/policies', { source, key });
   expect(text).toContain('<textarea id="source"');
   expect(shownKey(text)).toMatch(/^[0-9a-f-]{36}$/);

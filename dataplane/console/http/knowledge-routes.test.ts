@@ -49,14 +49,14 @@ async function upload(files: readonly (readonly [name: string, bytes: string | U
 }
 const files = (count: number) => Array.from({ length: count }, (_, at) => [`${at}.md`, `Text ${at}.`] as const);
 
-test('an upload takes the largest number of files, each with a state that moves and is asked for again', async () => {
+test('an upload accepts the largest number of files, each with a state that is polled until it ends', async () => {
   const { status, text } = await upload(files(mostFiles));
   expect([status, submitted.length]).toEqual([200, mostFiles]);
   expect(text.match(/hx-get="\/knowledge\/jobs\/[0-9a-f-]{36}"/g)).toHaveLength(mostFiles);
   expect(text.match(/<progress aria-label="\d+\.md">/g)).toHaveLength(mostFiles);
 });
 
-test('one file more, and an upload without a file, are refused with the largest number', async () => {
+test('an upload with one file too many, or without a file, is refused with the largest number', async () => {
   for (const given of [files(mostFiles + 1), [['', ''] as const], []]) {
     const { text } = await upload(given);
     expect(submitted).toEqual([]);
@@ -76,7 +76,7 @@ test('a refused file has its name and the reason, and the other files are submit
   expect(text).toMatch(/<code>large\.md<\/code>.*It is too large\..*<code>payload_too_large<\/code>/s);
 });
 
-test('a second file with the name of another one is not added, and says so', async () => {
+test('a second file with the name of another one is not added, with a message', async () => {
   const { text } = await upload([
     ['one.md', 'From one folder.'],
     ['two.md', 'Two.'],
@@ -87,7 +87,7 @@ test('a second file with the name of another one is not added, and says so', asy
   expect(text).toMatch(new RegExp(`${en.know.uploadSame}.*<code>one\\.md</code>`, 's'));
 });
 
-test('a file with the name of a document says that it replaces it, even if that was sent a moment ago', async () => {
+test('a file with the name of a document says that it replaces it, even if that document was sent a moment ago', async () => {
   const replaces = `${en.know.uploadReplaces} <code>`;
   expect((await upload([['new.md', 'New.']])).text).not.toContain(replaces);
   expect((await upload([['present.md', 'New.']])).text).toContain(`${replaces}present.md`);

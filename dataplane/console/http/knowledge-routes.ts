@@ -150,7 +150,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     };
     const call = { method: 'POST', body: { documents: [document] } } as const;
     const path = `${collections}/${context.req.param('id')}/documents/${encodeURIComponent(file.name)}`;
-    // A document that was sent a moment ago cannot be read yet: the script of the page knows that.
+    // A document that was sent a moment ago cannot be read yet: the script of the page has sent it.
     const before = note === 'again' ? undefined : await apiOf(context).call(path, documentSchema);
     const answer = await apiOf(context).call('/v1/documents:submit', submittedSchema, call);
     if (answer.kind !== 'value') return html`<p><code>${file.name}</code></p>${refusalNotice(words, answer)}`;

@@ -3,10 +3,10 @@ import type { ApiAnswer } from '../clients/call-api.ts';
 import type { ConsoleContext } from './environment.ts';
 
 /**
- * Whether the management API is asked about the versions of an agent: for a person with the right to view the control plane, and
- * for its owner. The record has only the subject of the owner, so the API decides. For other persons the API is not called,
- * because a refusal is an audit entry.
- * @param read asks the catalogue for the record of the agent
+ * Whether the versions of an agent are requested from the management API: for a person with the right to view the
+ * control plane, and for its owner. The record has only the subject of the owner, so the API decides. For other persons
+ * the API is not called, because a refusal is an audit entry.
+ * @param read reads the record of the agent from the catalogue
  */
 export async function mayReadVersions(
   context: ConsoleContext,

@@ -88,23 +88,20 @@ const parts = [
 ] as const;
 const busy = { kind: 'refused', status: 429, code: 'rate_limited', message: '' };
 
-test.each(parts)(
-  'the page %s names the part that it leaves out while %s has no answer: %s',
-  async (path, absent, names) => {
-    for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
-      const text = await read(path, absent, other);
-      expect(text).toContain(en.errors.missing(names));
-      expect(text.includes('<code>')).toBe('code' in other);
-    }
-    expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
-  },
-);
+test.each(parts)('the page %s names the missing part while %s has no answer: %s', async (path, absent, names) => {
+  for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
+    const text = await read(path, absent, other);
+    expect(text).toContain(en.errors.missing(names));
+    expect(text.includes('<code>')).toBe('code' in other);
+  }
+  expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
+});
 
 test.each(parts)('the page %s is complete for a person whom the API refuses what %s answers', async (path, absent) => {
   const text = await read(path, absent, { ...busy, status: 403, code: 'permission_denied' });
   expect(text).not.toContain(en.errors.incomplete);
 });
 
-test('the page of a policy does not ask for the overview of a person without the right to view it', async () => {
+test('the page of a policy does not request the overview for a person without the right to view it', async () => {
   expect(await read(`/policies/${id}`, undefined, busy, false)).toContain(en.policyPages.history);
 });

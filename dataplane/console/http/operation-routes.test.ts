@@ -16,7 +16,7 @@ const value = (one: unknown) => ({ kind: 'value', value: one, etag: undefined })
 const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: '' });
 const binding = { operationId: idOf(1), observation: { confirmed: 1, expected: 2 } };
 
-/** The answer to a page that requests the states of `ids`, and what it costs; `answerOf` is the management API. */
+/** The answer to a page that requests the states of `ids`, and its cost; `answerOf` is the management API. */
 async function statesOf(ids: readonly string[], answerOf: (path: string) => unknown) {
   const asked: string[] = [];
   const app = new Hono<ConsoleEnvironment>();
@@ -52,7 +52,7 @@ test('one answer has the state of each operation, and requests only those that h
   expect([asked.length, trigger]).toEqual([3, null]);
 });
 
-test('the states of a whole page cost one read for each operation and one for each model, and none of the list', async () => {
+test('the states of a page cost one read for each operation and one for each model, and no read of the list', async () => {
   const ids = Array.from({ length: 50 }, (_, at) => idOf(at));
   const { asked } = await statesOf(ids, (path) =>
     path.includes('/models/') ? value(binding) : value(operationOf(path.slice(-36), 'running')),
@@ -65,7 +65,7 @@ test.each([
   ['a limit of requests', refused(429, 'rate_limited')],
   ['a database that is away', refused(503, 'records_unavailable')],
   ['a service that does not answer', { kind: 'away' }],
-])('%s leaves the last state on the page, which requests it again, more slowly', async (_title, answer) => {
+])('%s keeps the last state on the page, which requests it again, more slowly', async (_title, answer) => {
   const whole = await statesOf([idOf(1)], () => answer);
   const ofModel = await statesOf([idOf(1)], (path) =>
     path.includes('/models/') ? answer : value(operationOf(idOf(1), 'running')),
@@ -77,7 +77,7 @@ test.each([
   }
 });
 
-test('a refusal for another reason is shown and not requested again, and after the last operation the page requests nothing', async () => {
+test('a refusal for another reason is shown and not polled again, and after the last operation the page sends no requests', async () => {
   const gone = await statesOf([idOf(1)], () => refused(404, 'operation_not_found'));
   expect(gone.text).toContain('<code>operation_not_found</code>');
   const ended = await statesOf([idOf(1)], () => value(operationOf(idOf(1), 'failed')));
@@ -87,7 +87,7 @@ test('a refusal for another reason is shown and not requested again, and after t
   }
 });
 
-test('a text that is no id is not sent to the API', async () => {
+test('a text that is not an id is not sent to the API', async () => {
   const { asked } = await statesOf(['..%2Fagents', idOf(1)], () => ({ kind: 'away' }));
   expect(asked).toEqual([`/api/v1/operations/${idOf(1)}`]);
 });

@@ -60,8 +60,8 @@ function placeOf(context: ConsoleContext): OverviewPlace {
 const noMark = 'none';
 
 /**
- * The tables after each change. While the API does not answer, or the person has sent too many requests, a notice stands above the
- * last known ones, once; the next answer replaces both. The stream ends with another refusal.
+ * The tables after each change. While the API does not answer, or the person has sent too many requests, a notice is
+ * shown once above the last known tables; the next answer replaces both. The stream ends with another refusal.
  */
 async function* overviewEvents(
   options: {

@@ -22,7 +22,7 @@ const policy = {
 const collection = { collection_id: id, name: 'handbook', description: '', status: 'ready' };
 const refused = { kind: 'refused', status: 503, code: 'records_unavailable', message: 'No database.' } as const;
 
-/** The pages over services that give `answers` by a part of the path; `asked` are the paths of the requests. */
+/** The pages over services that give `answers` by a part of the path; `asked` lists the paths of the requests. */
 function open(answers: Readonly<Record<string, unknown>>) {
   const asked: string[] = [];
   const call = async (path: string): Promise<ApiAnswer<unknown>> => {
@@ -57,7 +57,7 @@ test.each([
   ['/memory', 'page', '/v1/memories', { results: [], next_page_token: 'b&c' }, 'page_token=a%26b'],
   [`/knowledge/${id}`, 'page', '/documents', { items: [], next_page_token: 'b&c' }, 'page_token=a%26b'],
 ])(
-  'the list at %s leads to its next page, and from there to the first one',
+  'the list at %s links to its next page, and from there to the first one',
   async (path, parameter, part, list, sent) => {
     const answers = {
       [part]: list,
@@ -89,7 +89,7 @@ test('the list of collections leads to the collections after the last shown one,
   expect([...asked, ...last.asked]).toEqual([path, `${path}&after=a%26b+59`]);
 });
 
-test('a person who may read single policies only gets pages of these, the newest first, and no list of the API is asked for', async () => {
+test('a person who may read single policies only gets pages of these, newest first, and no list is requested from the API', async () => {
   const ids = Array.from({ length: 21 }, (_, number) => `01900000-0000-7000-8000-${String(number).padStart(12, '0')}`);
   const own = { '/own-rights': { ...rights, view: false, viewedPolicies: ids }, '/guardrail-policies/': policy };
   const { asked, read } = open(own);
@@ -126,7 +126,7 @@ test('the playground opens a policy that is not on the first page of the list, a
   expect(whole).not.toContain(en.play.morePolicies);
 });
 
-test('another policy in the playground brings its newest revision, or no revision and the reason', async () => {
+test('another policy in the playground loads its newest revision, or no revision and the reason', async () => {
   const path = `/playground/revision?policy=${id}`;
   expect(await open({ [`/${id}`]: policy }).read(path)).toContain('value="3"');
   const refusal = await open({}).read(path);

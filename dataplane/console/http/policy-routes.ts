@@ -128,7 +128,7 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   return answerPage(context, withMissing(page.words, shown, parts));
 }
 
-/** A page is also shown without the overview, and says so: the API refuses commands that the page would not offer. */
+/** A page is shown even without the overview, and says so: the API refuses commands that the page would not offer. */
 function shownOf(overview: ApiAnswer<Overview> | undefined): Pick<Overview, 'models' | 'deletingPolicies'> {
   return overview?.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
@@ -162,8 +162,8 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
 }
 
 /**
- * Saves the editor; if it cannot be saved, the input is shown again with the problem. If another version came in between, it is
- * shown beside the input.
+ * Saves the editor; if it cannot be saved, the input is shown again with the problem. If another version was saved in
+ * between, it is shown beside the input.
  */
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
@@ -196,7 +196,7 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
     }
   }
   if (answer.kind !== 'value') {
-    // The API may have accepted a command whose answer was lost: the same key carries it out once.
+    // The API may have accepted a command whose answer was lost: the same key executes it once.
     const again = isPassing(answer) ? { key } : {};
     const problem = refusalNotice(page.words, answer);
     return answerPage(context, policyEditorPage(page, { ...editor, ...again, problem }), 422);

@@ -14,8 +14,9 @@ const editorPath = new RegExp(`^/policies(?:/${idForm}|/convert)?$`);
 const typedMembers = ['text', 'task'] as const;
 
 /**
- * The answer to a write, or to a request of the script, without a session. A page that is sent by its form is gone from the
- * browser, so the answer has what was typed into it. The editor of a policy is opened with it again after the sign-in.
+ * The answer to a write, or to a request of the script, without a session. A page that was replaced by the answer to
+ * its form is no longer in the browser, so the answer contains the typed text. The editor of a policy is opened with it
+ * again after the sign-in.
  */
 export async function answerEnded(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');

@@ -93,7 +93,7 @@ test('the page of a run that has not ended requests its state again until the ru
   expect((await ended(`${runPath}/state`))[1]).not.toContain('hx-get');
 });
 
-test('a page with the graph of a run requests the run again, and its flow no more', async () => {
+test('a page with the graph of a run requests the run again, and not its flow', async () => {
   const asked: string[] = [];
   const flow = async (path: string) => {
     asked.push(path);
@@ -132,7 +132,7 @@ test('the owner of an agent sees the graph of a run without the right to view', 
   expect(await read(`${runPath}/flow.svg`)).toEqual([200, expect.stringContaining('<svg')]);
 });
 
-test('a part of the page of a run follows the present rights of the person, and not those of the sign-in', async () => {
+test('a part of the page of a run depends on the present rights of the person, and not on those at sign-in', async () => {
   const granted = open({ flow: leaf }, run, { subject: 'bob', view: false, present: { view: true } });
   expect((await granted(`${runPath}/state`))[1]).toContain(`<img src="${runPath}/flow.svg"`);
   const revoked = open({ flow: leaf }, run, { subject: 'bob', view: true, present: { view: false } });

@@ -4,7 +4,7 @@ import { runbookPage, runbooksPage } from '../pages/runbooks.ts';
 import { answerPage } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
-/** The runbooks of this release, to which notices and causes lead. They need a session and no role. */
+/** The runbooks of this release, to which notices and causes link. They need a session and no role. */
 export function addRunbookRoutes(app: Hono<ConsoleEnvironment>): void {
   const runbooks = readRunbooks();
   app.get('/runbooks', (context) => answerPage(context, runbooksPage(context.get('page'), [...runbooks.values()])));

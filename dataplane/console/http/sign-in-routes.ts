@@ -75,7 +75,8 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
     const { session, words } = context.get('page');
     const href = ownPath(typeof back === 'string' ? back : undefined);
     if (session !== undefined) return context.redirect(href, 303);
-    // A form may not lead to another origin (form-action), and without a session every page leads to the OpenID provider.
+    // A form may not submit to another origin (form-action), and without a session every page redirects to the OpenID
+    // provider.
     const link = { href, label: words.signIn };
     const main = notice({ kind: 'done', title: words.kept, text: words.keptText, link });
     return answerPage(context, { title: words.preferences, main });
@@ -105,7 +106,7 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
   }
 }
 
-/** A path of this console; `/` for every other text, so that a sign-in leads to no other host. */
+/** A path of this console; `/` for every other text, so that a sign-in redirects to no other host. */
 function ownPath(text: string | undefined): string {
   return text !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length <= 1_024 ? text : '/';
 }

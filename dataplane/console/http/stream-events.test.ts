@@ -32,7 +32,7 @@ test('a stream without events has a comment every 15 seconds', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a request for the head of a stream starts nothing', async () => {
+test('a HEAD request for a stream starts nothing', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   async function* parts(): AsyncGenerator<string> {
     yield await Promise.reject(new Error('the stream was started'));
@@ -45,7 +45,7 @@ test('a request for the head of a stream starts nothing', async () => {
   ]);
 });
 
-test('a stream that its reader forgot has no timer after the process began to stop', async () => {
+test('a stream whose reader has left has no timer after the process began to stop', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const stopping = new AbortController();
   async function* parts(signal: AbortSignal): AsyncGenerator<string> {

@@ -4,7 +4,7 @@ import type { ConsoleContext } from './environment.ts';
 /** Longest time without a byte: common proxies close a response after 60 s without one. */
 const keepAliveMs = 15_000;
 
-/** A pause after each event without content: an API that does not answer is not asked in a loop. */
+/** A pause after each event without content: an API that does not answer is not polled in a loop. */
 const pauseMs = 1_000;
 
 /** HTML of one event; with an id, a browser that connects again sends the id of its last event. */

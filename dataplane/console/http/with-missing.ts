@@ -6,8 +6,9 @@ import type { ConsolePage } from '../pages/page.ts';
 import type { Words } from '../words/en.ts';
 
 /**
- * Names the parts of a page that are left out because a service could not answer now: they would look as if there were nothing.
- * @param parts names, each with the answer that its part is made of; undefined for one that was not asked for
+ * Names the parts of a page that are missing because a service could not answer now: otherwise they would seem to be
+ * empty.
+ * @param parts names, each with the answer that its part is made of; undefined for a part that was not requested
  */
 export function withMissing(
   { errors }: Words,

@@ -8,7 +8,7 @@ const file = { raw: 'AA==', filename: '<b>report</b>.pdf', mediaType: 'applicati
 const update = (artifactId: string, part: object, append = false): readonly ReplyPart[] =>
   readReply({ artifactUpdate: { artifact: { artifactId, parts: [part] }, append } });
 
-/** What the stream sends for each part. */
+/** The content that the stream sends for each part. */
 async function streamed(parts: readonly ReplyPart[]): Promise<readonly string[]> {
   const turn = { id: '1', taskId: undefined, artifacts: [] };
   const shown: string[] = [];
@@ -16,7 +16,7 @@ async function streamed(parts: readonly ReplyPart[]): Promise<readonly string[]>
   return shown;
 }
 
-test('a file is named as text in the language of the page, in a stream and in a whole answer', async () => {
+test('a file is named as text in the language of the page, in a streamed and in a complete answer', async () => {
   const parts = readReply({ message: { parts: [file] } });
   const shown = (await streamed(parts)).join('');
   expect(shown).toContain('The agent sent a file: &lt;b&gt;report&lt;/b&gt;.pdf');

@@ -29,7 +29,7 @@ ${taskField(turn?.taskId ?? '')}
 <p><button>${own.send}</button> <button type="button" class="plain" data-stop hidden>${own.stop}</button></p></form></section>`;
 }
 
-/** The task that the next message belongs to: one that asked for it, else none. */
+/** The task that the next message belongs to: a task that requested it, else none. */
 function taskField(taskId: string): Markup | Promise<Markup> {
   return html`<input type="hidden" name="taskId" id="task" value="${taskId}">`;
 }
@@ -47,8 +47,8 @@ export function turnBegin(
 }
 
 /**
- * The markup that an event adds to the page: every text is escaped. An artifact has an element of its own, so that it can be
- * replaced: the event that begins one adds its id to `artifacts`.
+ * The markup that an event adds to the page: every text is escaped. An artifact has a separate element, so that it can
+ * be replaced: the event that begins one adds its id to `artifacts`.
  */
 export function turnPart(
   words: Words,
@@ -107,7 +107,7 @@ export function wholeTurn(
 <li class="card answer"><strong>${agent}</strong><div class="said">${withoutReplaced(events).map((event) => saidPart(words, event))}</div>${isCut ? html`<p class="sub">${own.cut}</p>` : events.map(end)}</li>`;
 }
 
-/** What the agent says with a part; empty for a part that says nothing. */
+/** The text of a part of the agent's answer; empty for a part without text. */
 function saidPart(words: Words, event: ReplyPart): Markup | Promise<Markup> | string {
   switch (event.kind) {
     case 'text':
@@ -125,7 +125,7 @@ function dataPart({ agentPages: own }: Words, data: JsonValue): Markup | Promise
   return html`<details><summary>${own.data}</summary><pre class="text">${JSON.stringify(data, undefined, 2)}</pre></details>`;
 }
 
-/** Why an answer failed, and what to do. */
+/** Why an answer failed, and the remedy. */
 function failedTurn(
   words: Words,
   { code, message }: Extract<ReplyPart, { readonly kind: 'failed' }>,
@@ -134,7 +134,7 @@ function failedTurn(
   const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);
   const { remedies, remedy } = own;
   const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
-  // In a language other than that of the API, the remedy says the cause too.
+  // If the page has another language than the API, the remedy states the cause, too.
   const text = known !== undefined && isOfCode ? known : html`${meaning} ${known ?? remedy}`;
   return notice({ kind: 'error', title: own.failed, text, code, ...detail });
 }

@@ -35,7 +35,7 @@ ${load.ok ? drawn(load.flow) : notice({ kind: 'error', title: own.flowInvalid, t
   };
 }
 
-/** The nodes that may follow, with the case or the error that leads there. */
+/** The nodes that may follow, each with the case or the error that selects it. */
 function followers({ source, next, cases, onError }: LoadedNode): readonly string[] {
   const starts =
     source.kind === 'parallel' ? source.config.branches : source.kind === 'loop' ? [source.config.body] : [];

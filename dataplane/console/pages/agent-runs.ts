@@ -50,7 +50,7 @@ type ShownRun = {
   readonly hasGraph: boolean;
 };
 
-/** One run: what came of it, the flow with the nodes that ran, and each node with its start, duration and outcome. */
+/** One run: its outcome, the flow with the nodes that ran, and each node with its start, duration and outcome. */
 export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
   const { runPages: own, agentPages } = page.words;
   const { agentId, path } = shown;
@@ -63,8 +63,8 @@ export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
 }
 
 /**
- * The part of the page that changes. A run that has not ended requests it again, without its flow, which does not change. What is
- * the same stays untouched, so that a screen reader does not repeat it.
+ * The part of the page that changes. A run that has not ended requests it again, without its flow, which does not
+ * change. Unchanged elements stay untouched, so that a screen reader does not repeat them.
  */
 export function runState(
   page: PageContext,
@@ -100,7 +100,7 @@ function nodeRow({ words: { runPages: own }, language }: PageContext, node: Trac
   return html`<tr><th scope="row">${path}</th><td>${kind}</td><td class="number">${durationOf(language, startedMs)}</td><td class="number">${durationOf(language, durationMs)}</td><td>${shown}</td><td class="number">${attempts ?? ''}</td></tr>`;
 }
 
-/** The end of a run, with the code of its failure, the step and, where it says more, the code of the flow. */
+/** The end of a run, with the code of its failure, the step and, if it is more specific, the code of the flow. */
 function result({ runPages: own }: Words, { code, step, flowCode }: ListedRun): Markup | Promise<Markup> {
   if (code === undefined) return badge('wait', own.running);
   if (code === 'none') return badge('good', own.ok);

@@ -37,13 +37,13 @@ async function linksOf(change: Partial<ManagedVersion>, hasGateway = true): Prom
   );
 }
 
-test('each version of a flow that the gateway reaches has links to its flow and its runs', async () => {
+test('each version of a flow that the gateway can reach has links to its flow and its runs', async () => {
   for (const role of ['served', 'canary', 'previous'] as const) {
     expect(await linksOf({ roles: ['wanted', role] })).toEqual(['flow', 'runs']);
   }
 });
 
-test('a version that the gateway does not reach has no link to runs', async () => {
+test('a version that the gateway cannot reach has no link to runs', async () => {
   expect(await linksOf({ roles: ['wanted'] })).toEqual(['flow']);
   expect(await linksOf({ roles: [] })).toEqual(['flow']);
   expect(await linksOf({}, false)).toEqual(['flow']);

@@ -23,7 +23,7 @@ type ShownAgent = {
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
   /** The runs of the served version; undefined for a person without the right to read runs, and while no process answers. */
   readonly runs: TracedRunList | undefined;
-  /** Whether the console knows the gateway, which gives access to runs. */
+  /** Whether the console has the gateway, which gives access to runs. */
   readonly hasGateway: boolean;
 };
 

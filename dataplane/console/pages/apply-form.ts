@@ -58,7 +58,7 @@ function rollBackForm({ policyPages: own }: Words, model: OverviewModel, csrf: s
 <p><button class="plain">${own.rollBack(alias, policy, revision)}</button></p></form>`;
 }
 
-/** Another application came in between: shows it, and asks again. */
+/** Another application was made in between: shows it, and requires a new confirmation. */
 export function changedModelPage(
   { words, session }: PageContext,
   asked: {

@@ -7,12 +7,12 @@ import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { timeOf } from './time.ts';
 
-/** An approval with what the person may do about it. */
+/** An approval with the actions that the person may take. */
 export type ShownApproval = {
   readonly approval: Approval;
   /** The name of the policy or the alias of the model; its id if the person may not read it. */
   readonly target: string;
-  /** The policy that the command asks for; null for an unbind. */
+  /** The policy that the command requests; null for an unbind. */
   readonly policy: { readonly id: string; readonly name: string; readonly isReadable: boolean } | null;
   /** Whether the person, or one that acts for it, sent the command. */
   readonly isOwn: boolean;

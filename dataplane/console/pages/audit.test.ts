@@ -22,7 +22,7 @@ async function pageOf(content: Partial<AuditEntry['content']>, context = page): 
   return String(await auditPage(context, { filters, chains: [], found, isLater: false }).main);
 }
 
-test('an entry of a switch has its author, a link to the agent, and the versions before and after', async () => {
+test('an audit entry of a switch has its author, a link to the agent, and the versions before and after', async () => {
   const before = { version: 'desk-1', canary: null };
   const after = { version: 'desk-1', canary: { version: 'desk-2', percent: 10 } };
   const shown = await pageOf({ serving: { before, after } });
@@ -32,7 +32,7 @@ test('an entry of a switch has its author, a link to the agent, and the versions
   expect(await pageOf({ action: 'agent.delete', serving: { before, after: null } })).toContain('Version: desk-1 → —');
 });
 
-test('an entry of rights has their numbers and the holders, as text', async () => {
+test('an audit entry of rights has their numbers and the holders, as text', async () => {
   const access = {
     before: { count: 3, digest },
     after: { count: 4, digest },
@@ -48,7 +48,7 @@ test('an entry of rights has their numbers and the holders, as text', async () =
     expect(shown).toContain(text);
 });
 
-test('an entry has no link to an agent that was deleted, nor in a console without pages of agents', async () => {
+test('an audit entry links neither to a deleted agent nor, in a console without pages of agents, to any agent', async () => {
   const without = { ...page, has: { ...page.has, agents: false } };
   for (const shown of [await pageOf({ action: 'agent.delete' }), await pageOf({}, without)]) {
     expect(shown).toContain(`agent ${agentId}`);
@@ -56,7 +56,7 @@ test('an entry has no link to an agent that was deleted, nor in a console withou
   }
 });
 
-test('an entry that names ten of fifteen rights has the number of the others', async () => {
+test('an audit entry that names ten of fifteen rights has the number of the others', async () => {
   const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
   const access = {
     before: { count: 20, digest },
@@ -71,7 +71,7 @@ test('an entry that names ten of fifteen rights has the number of the others', a
     expect(await pageOf({ action: 'agent.access', access: { ...access, ...counts } })).not.toContain('more');
 });
 
-test('an entry about settings of a model names the members that changed', async () => {
+test('an audit entry about settings of a model names the changed members', async () => {
   const settings = { before: digest, after: digest, changed: ['judge' as const, 'streaming' as const] };
   expect(await pageOf({ action: 'binding.update', settings })).toContain('Settings: judge, streaming');
 });

@@ -16,7 +16,7 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
-/** The filters of the page, as they are in its address; an absent one is empty. */
+/** The filters of the page as they are in its address; an absent one is empty. */
 export const auditFilterNames = [
   'action',
   'outcome',
@@ -109,7 +109,7 @@ function targetOf({ has }: PageContext, { target, action }: AuditEntry['content'
   return hasPage ? html`<a href="/agents/${target.id}">${text}</a>` : text;
 }
 
-/** What an entry says of versions, rights and settings. */
+/** The text of an entry about versions, rights and settings. */
 function changeOf(
   { audit }: Words,
   { serving, access, settings }: AuditEntry['content'],
@@ -147,7 +147,7 @@ function queryOf(filters: AuditPageFilters, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** The state of a proof; each one replaces the one before. */
+/** The state of a proof; each one replaces the previous one. */
 export function proofState(words: Words, event: ProofEvent): Markup | Promise<Markup> {
   return html`<hx-partial hx-target="#proof" hx-swap="innerHTML">${shownProof(words, event)}</hx-partial>`;
 }

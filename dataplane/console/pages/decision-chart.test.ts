@@ -23,7 +23,7 @@ test('the minutes of a chart are the last 60, the current one included', () => {
   ]);
 });
 
-test('each outcome of a minute is a bar above the one before, and minutes outside of the hour have none', async () => {
+test('each outcome of a minute is a bar above the previous one, and minutes outside of the hour have none', async () => {
   const drawn = await draw([
     { ...none, time: '2026-01-01T12:59:00.000Z', model: 'm', passed: 3, denied: 1 },
     { ...none, time: '2026-01-01T11:00:00.000Z', model: 'm', passed: 2 },
@@ -90,7 +90,7 @@ test('a page of charts in the middle has links in both directions, and one after
   expect(await draw([], 2)).toContain(en.counts.none);
 });
 
-test('a replica that does not answer is named', async () => {
+test('a replica that does not answer is named below the chart', async () => {
   const missing = [{ replica: 'gateway-1', reason: 'does not answer' }];
   const drawn = String(
     await decisionCharts({ words: en, language: 'en' }, { items: [], missing }, { now, place: firstPlace }),

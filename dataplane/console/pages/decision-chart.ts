@@ -42,7 +42,7 @@ ${chart(words, decisions, minutes)}<p class="ends"><span>${timeOf(language, minu
 )}${of <= mostCharts ? '' : html`<p class="quiet">${counts.shown(from, to, of)}</p>`}${pageLinks(words, links)}`;
 }
 
-/** The models with their minutes, the one with the most decisions first. */
+/** The models with their minutes, the model with the most decisions first. */
 function decisionsByModel(items: readonly DecisionCount[]): readonly ModelDecisions[] {
   return [...Map.groupBy(items, ({ model }) => model)]
     .map(([model, minutes]) => ({ model, minutes, sum: sumOf(minutes) }))

@@ -8,7 +8,7 @@ const reindex = { version: 2, embedding_profile_id: 'p', documents_total: 10, do
 const shown = async (change: Partial<Collection>): Promise<string> =>
   String(await collectionStatePart(en, { ...collection, ...change }));
 
-test('an index that is being built shows how far it is and asks again', async () => {
+test('an index that is being built shows its progress and polls again', async () => {
   const text = await shown({ reindex: { ...reindex, state: 'building' } });
   expect(text).toContain('A new index is being built: 3/10');
   expect(text).toMatch(/<progress max="10" value="3"/);

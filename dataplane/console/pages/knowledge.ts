@@ -98,7 +98,7 @@ function documentTable(
   return html`<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(row)}</tbody></table>`;
 }
 
-/** The state of a collection and of its new index; the part asks again while the index is being built. */
+/** The state of a collection and of its new index; the part polls while the index is being built. */
 export function collectionStatePart(words: Words, collection: Collection): Markup | Promise<Markup> {
   const { know } = words;
   const { collection_id: id, status, reindex } = collection;
@@ -130,7 +130,7 @@ const jobTones = { PENDING: 'wait', RUNNING: 'wait', DONE: 'good', FAILED: 'bad'
   Record<IngestJob['status'], Tone>
 >;
 
-/** How far one document is; the part asks again until the job has ended. */
+/** The progress of one document; the part polls until the job has ended. */
 export function jobState(
   words: Words,
   job: {

@@ -46,7 +46,7 @@ function memoryTable(
   return html`<table><thead><tr><th scope="col">${remember.memory}</th><th scope="col">${remember.since}</th><th scope="col">${remember.history}</th><th scope="col">${remember.remove}</th></tr></thead><tbody>${memories.map(row)}</tbody></table>`;
 }
 
-/** Asks before one memory is deleted. A page of its own works without the script, too. */
+/** Asks before one memory is deleted. A separate page works even if scripts are off. */
 export function memoryRemovalPage(
   { words, session }: PageContext,
   { id, memory }: Omit<ShownMemory, 'updated_at'>,

@@ -30,7 +30,7 @@ test.each([
   expect(shown).not.toContain(meaning);
 });
 
-test('the places of a refusal are below the Russian sentence: translated, or marked as English', async () => {
+test('the places of a refusal are listed below the Russian sentence: translated, or marked as English', async () => {
   const message = `${managementErrors.invalid_body.meaning} · name: must have at most 128 characters · /x: too long <b>`;
   const shown = String(await refusalNotice(ru, refused(422, 'invalid_body', message)));
   expect(shown).toContain(`<p>${refusalsRu.invalid_body}</p>`);
@@ -137,7 +137,7 @@ test.each([
   expect(shown).toContain(`<p>${refusalsRu[code]} ${ru.agentPages.remedy}</p>`);
 });
 
-test('every code has a Russian sentence', () => {
+test('every error code has a Russian sentence', () => {
   for (const [code, text] of Object.entries(refusalsRu)) {
     expect([code, /\p{Script=Cyrillic}/u.test(text)]).toEqual([code, true]);
   }

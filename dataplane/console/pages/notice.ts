@@ -8,7 +8,7 @@ import { saidText } from './said-text.ts';
 export type NoticeLink = {
   readonly href: string;
   readonly label: string;
-  /** Opened in another tab: the page of the notice may hold what the person has typed. */
+  /** Opened in another tab: the page of the notice may contain typed text. */
   readonly isApart?: boolean;
 };
 

@@ -29,14 +29,14 @@ const stateOf = async (change: Partial<ListedOperation>, progress?: { confirmed:
 const pageOf = async (page: PageContext, change: Partial<ListedOperation> = {}) =>
   String(await operationPage(page, { one: { ...operation, ...change }, isReadable }).main);
 
-test('an operation that has not ended counts the replicas that confirmed', async () => {
+test('an operation that has not ended shows how many replicas confirmed', async () => {
   const running = await stateOf({}, { confirmed: 1, expected: 3 });
   expect(running).toMatch(/<progress max="3" value="1".*1 of 3 confirmed/);
   expect(await stateOf({ state: 'pending' }, { confirmed: 0, expected: 0 })).toContain('<progress max="1" value="0"');
   expect(await stateOf({ state: 'succeeded' })).not.toContain('progress');
 });
 
-test('a page requests the states of all of its open operations at once, and of no other operation', async () => {
+test('a page requests the states of all of its open operations in one request, and of no other operation', async () => {
   const ended = { ...operation, operationId: policyId, state: 'succeeded' } as ListedOperation;
   const other = { ...operation, operationId: modelId } as ListedOperation;
   const found = { items: [operation, ended, other], nextCursor: null };
@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test('a failed operation has its code, its meaning and its cause as text, and does not ask again', async () => {
+test('a failed operation has its code, its meaning and its cause as text, and is not polled again', async () => {
   const error = {
     code: 'policy_invalid',
     message: 'The policy <is> invalid.',
@@ -83,7 +83,7 @@ test('a failed operation has its code, its meaning and its cause as text, and do
   expect(failed).not.toContain('hx-get');
 });
 
-test('the page of an operation leads where the person may go, and not to an object that no longer exists', async () => {
+test('the page of an operation links only to pages that the person may open and to objects that exist', async () => {
   const whole = await pageOf(administrator);
   for (const href of [`/overview?model=${modelId}`, `/policies/${policyId}`, `/audit?operationId=${operationId}`])
     expect(whole).toContain(`href="${href}"`);
@@ -110,7 +110,7 @@ test('a policy that the person may not read has its name and no link', async () 
   }
 });
 
-test('the list keeps its filters in the links to other pages, and an empty list shows a hint', async () => {
+test('the list of operations keeps its filters in the links to other pages, and an empty list shows a hint', async () => {
   const found = { items: [operation], nextCursor: 'b&c' };
   const shown = { filters: { ...filters, state: 'running' }, found, isLater: true, isReadable };
   const list = String(await operationListPage(administrator, shown).main);

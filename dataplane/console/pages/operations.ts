@@ -105,7 +105,7 @@ ${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${on
   };
 }
 
-/** What changes of an operation. */
+/** The parts of an operation that change. */
 type ChangingPart = Pick<OperationResource, 'operationId' | 'state' | 'error'>;
 
 /** The state that replaces the one on a page. */

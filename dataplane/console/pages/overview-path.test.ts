@@ -11,6 +11,6 @@ test.each([
   ['m79', '/overview?models=2'],
   ['m80', '/overview?models=3'],
   ['absent', '/overview'],
-])('the overview shows the model %s at %s', (model, path) => {
+])('the overview lists the model %s at %s', (model, path) => {
   expect(overviewPathOf(models, model)).toBe(path);
 });

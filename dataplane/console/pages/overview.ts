@@ -117,7 +117,7 @@ function attentionCard(words: Words, { alias, state, summary, whatToDo, runbook 
 function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview['isReadable']) {
   const { name, alias, state, wanted, policyId, serves, replicas, appliedBy } = model;
   const ready = replicas.filter((replica) => replica.state !== 'not_ready');
-  // Those that did not confirm are the ones to look at.
+  // Replicas that did not confirm need attention.
   const named = [...replicas]
     .sort((one, other) => Number(one.state === 'loaded') - Number(other.state === 'loaded'))
     .slice(0, mostReplicas);

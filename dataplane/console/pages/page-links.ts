@@ -5,7 +5,7 @@ import type { Markup } from './page.ts';
 /** Addresses of the first and of the next page of a list; undefined where the page itself is it, or there is none. */
 export type PageLinks = { readonly first: string | undefined; readonly next: string | undefined };
 
-/** The links of a page whose address has the name of its first entry, or of the last one before it, in one parameter. */
+/** The links of a page whose address has the name of its first entry, or of the entry before it, in one parameter. */
 export function linksOf(
   path: string,
   page: { readonly parameter: string; readonly at: string | undefined; readonly next: string | number | null },

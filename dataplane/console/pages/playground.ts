@@ -63,7 +63,10 @@ export function revisionField(
   return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> <a class="button plain" href="/policies/${policy}">${words.policyPages.open}</a></span>`;
 }
 
-/** The field without a revision, and why the newest one is not known: the one of the policy before would be wrong. */
+/**
+ * The field without a revision, and why the newest one is not known: the revision of the previous policy would be
+ * wrong.
+ */
 export function refusedRevision(words: Words, refusal: Markup): Markup | Promise<Markup> {
   return html`<div id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="" class="short"></label>${refusal}</div>`;
 }

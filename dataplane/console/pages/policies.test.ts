@@ -58,7 +58,7 @@ test.each<[string, Partial<OwnRights>, readonly string[]]>([
   expect(await shown({ ...noRights, view: true, ...held })).toEqual(offered);
 });
 
-test('the page of a policy offers the revision before of each model, where the person may apply it', async () => {
+test('the page of a policy offers the previous revision of each model where the person may apply it', async () => {
   const back = async (held: OwnRights, models: readonly OverviewModel[]) => {
     const surroundings = { models: [...models], deletingPolicies: [], rights: held, links };
     return (await text(policyPage(context, policy, [policy], surroundings).main)).match(/Roll chat back to [^<]*/)?.[0];
@@ -70,11 +70,11 @@ test('the page of a policy offers the revision before of each model, where the p
   const surroundings = { models: [changed], deletingPolicies: [], rights, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain(`action="/policies/${modelId}/apply"`);
-  // What the page shows goes with each of both forms.
+  // The version that the page shows is sent with both forms.
   expect(page.match(new RegExp(`name="shown.${modelId}" value="${id}:8"`, 'g'))).toHaveLength(2);
 });
 
-test('the page of an archived policy offers no application of it, but the way back to another policy', async () => {
+test('the page of an archived policy offers no application of it, but a return to another policy', async () => {
   const archived = { ...policy, status: 'archived' } as PolicySummary;
   const page = async (models: readonly OverviewModel[]) => {
     const surroundings = { models: [...models], deletingPolicies: [], rights, links };

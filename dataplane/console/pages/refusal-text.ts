@@ -14,7 +14,7 @@ type RefusalText = {
   readonly text: string | Markup | Promise<Markup>;
   /** Whether the text is that of the code, and not the sentence of the API. */
   readonly isOfCode: boolean;
-  /** The sentence of the API, if it says more than the code. */
+  /** The sentence of the API, if it is more specific than the code. */
   readonly detail?: string | Markup | Promise<Markup>;
 };
 
@@ -28,7 +28,7 @@ const meanings: ReadonlyMap<string, readonly { readonly meaning: string }[]> = M
   ({ code }) => code,
 );
 
-/** The places and reasons of a message behind the sentence of its code. */
+/** The places and reasons of a message after the sentence of its code. */
 function moreThanCode(code: string, message: string): string {
   const [sentence = '', ...places] = message.split(betweenPlaces);
   const isOfCode = meanings.get(code)?.some(({ meaning }) => meaning === sentence) === true;

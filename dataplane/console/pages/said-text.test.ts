@@ -45,7 +45,7 @@ test('the overview says in Russian what needs attention, what serves and what to
 test('the editor says in Russian what is wrong with a definition', async () => {
   const problems = ['name is required; request.baseline[0].id must have at most 128 characters'];
   const warnings = [
-    'response section, rule a: it is anchored to the begin or end of the text, so streamed answers cannot be checked and are refused',
+    'response section, rule a: it is anchored to the beginning or end of the text, so streamed answers cannot be checked and are refused',
   ];
   const shown = String(await sourceCheck(ru, { problems, warnings }));
   expect(shown).toContain('name: обязательное поле; request.baseline[0].id: длина в знаках: не больше 128');

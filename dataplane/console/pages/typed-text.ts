@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
 
-/** What a person has typed into a page whose write was refused, to be copied. */
+/** The text that a person typed into a page whose write was refused, to be copied. */
 export function typedTexts(words: Words, texts: readonly string[]): Markup | Promise<Markup> {
   return html`${texts.map((text) => html`<label class="typed">${words.sessions.typed} <textarea class="code" rows="${text.includes('\n') ? 12 : 3}" readonly>\n${text}</textarea></label>`)}`;
 }

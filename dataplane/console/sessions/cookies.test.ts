@@ -11,7 +11,7 @@ const attemptOf = (state: string) => ({ state, nonce: 'n', verifier: 'v', return
 const headerOf = (values: readonly string[]): string => values.map((value) => value.split(';')[0]).join('; ');
 
 describe('cookies of the console', () => {
-  test('two tabs sign in at the same time, and the end of one attempt leaves the other', async () => {
+  test('two tabs sign in at the same time, and the end of one attempt does not affect the other', async () => {
     const [one, other] = [attemptOf('a-state'), attemptOf('b-state')];
     const header = headerOf([...(await cookies.begin(one)), ...(await cookies.begin(other))]);
     expect(await cookies.attempt(header, one.state)).toEqual(one);

@@ -14,7 +14,7 @@ export class SessionTooLongError extends Error {}
 
 export type Cookies = {
   session(header: string | undefined): Promise<PersonSession | undefined>;
-  /** @param state the one of the answer; the attempt has its own, which must be the same */
+  /** @param state the state of the answer; the attempt has its own, which must be equal */
   attempt(header: string | undefined, state: string): Promise<SignInAttempt | undefined>;
   /**
    * Values of Set-Cookie: the session, and the end of those parts of an earlier, longer one that the request has. Proxies bound

@@ -9,7 +9,7 @@ const sessionSchema = z.object({
   expiresAt: z.int(),
   /** Every form sends it back. */
   csrf: z.string().min(20),
-  /** The rights of this person at the sign-in, or at the request once the management API has told them. */
+  /** The rights of this person at the sign-in, or at the request once the management API has returned them. */
   rights: z.object({
     view: z.boolean(),
     author: z.boolean(),
@@ -26,7 +26,10 @@ const sessionSchema = z.object({
 /** A signed-in person. It exists in the cookie of the browser only. */
 export type PersonSession = z.infer<typeof sessionSchema>;
 
-/** The rights of a session by what the management API tells. The author of a single policy may check definitions, too. */
+/**
+ * The rights of a session, from the answer of the management API. The author of a single policy may check definitions,
+ * too.
+ */
 export function sessionRights({
   view,
   author,

@@ -7,8 +7,9 @@ export function personKey({ issuer, subject }: { readonly issuer: string; readon
 }
 
 /**
- * The person of an access token and everyone who acts for the person, by `personKey`. The signature is not verified: the result only
- * chooses what a page offers, and the APIs verify each token. Empty for a token that cannot be read.
+ * The person of an access token and everyone who acts for the person, by `personKey`. The signature is not verified:
+ * the result only selects the parts that a page offers, and the APIs verify each token. Empty for a token that cannot
+ * be read.
  */
 export function peopleOfToken(token: string): ReadonlySet<string> {
   const read = readToken(token);

@@ -18,10 +18,10 @@ export const agentsEn = {
   noneText: 'Ask the owner of an agent for the right, or publish one: portcullis flow publish FOLDER',
   searchedOnly: (count: number) =>
     `Not every workspace was searched, only ${count}. Choose a workspace to search that one.`,
-  noneFound: 'No agent that you may invoke belongs to this task.',
+  noneFound: 'No agent that you may invoke fits this task.',
   everyAgent: 'All agents',
   declared: 'Declared agents',
-  declaredText: 'Every Agent of the installation, also those that no catalogue lists.',
+  declaredText: 'Every Agent of the installation, including those that no catalogue lists.',
   withoutAgent: 'Versions without an agent',
   withoutAgentText:
     'No Agent has the name that these versions belong to, so that no caller reaches them. Apply an Agent with this name (portcullis apply -f FILE), or delete the version: portcullis delete agentversion NAME',
@@ -97,7 +97,7 @@ export const agentsEn = {
   failed: 'The answer failed',
   remedies: {
     guardrail_denied: 'Remove the forbidden text from the message; “Activity” names the rule to administrators.',
-    guardrail_error: 'The policy could not be asked, so nothing was used. Repeat the message in a moment.',
+    guardrail_error: 'The policy could not be reached, so nothing was used. Repeat the message in a moment.',
     input_invalid: 'The agent expects another input: see its skills above.',
     forbidden: 'Ask the owner of the agent for the right to invoke it.',
     not_found: 'The agent was deleted, or you lost the right. Open the list of agents.',
@@ -111,7 +111,7 @@ export const agentsEn = {
     dependency_unavailable: 'A service of the agent does not answer. Repeat the message in a moment.',
     flow_failed: 'The flow ended with an error. Write the message in another way, or tell the owner of the agent.',
     budget_exceeded: 'The run used more than its budget. Ask for less, or tell the owner of the agent.',
-    shutting_down: 'A replica of the gateway ends. Repeat the message.',
+    shutting_down: 'A replica of the gateway is shutting down. Repeat the message.',
   },
   remedy: 'Repeat the message. If it fails again, give the code to the owner of the agent.',
 };

@@ -1,7 +1,7 @@
 /** Words of the pages about operations, in English. */
 export const operationsEn = {
   title: 'Operations',
-  intro: 'Commands on policies and models: who asked for what, and how it ended. Ended ones are kept for 30 days.',
+  intro: 'Commands on policies and models, with their authors and outcomes. Ended ones are kept for 30 days.',
   elsewhere: 'Changes that were made with kubectl or files are in the audit log.',
   one: 'Operation',
   author: 'Author',
@@ -24,7 +24,7 @@ export const operationsEn = {
   cause: 'Cause',
   trace: 'Trace id',
   actsFor: (actors: string) => `sent by ${actors}`,
-  overridden: 'In spite of a freeze window',
+  overridden: 'Despite a freeze window',
   progress: 'Replicas that confirmed the application',
   auditEntries: 'Entries in the audit log',
   ofPolicy: 'Operations on this policy',

@@ -19,7 +19,7 @@ export const runsEn = {
   none: 'No run is kept',
   noneText: 'No run is kept. Send the agent a message, then open this page again.',
   noNodes: 'No node was started.',
-  omitted: (count: number) => `${count} further nodes were started and are not kept.`,
+  omitted: (count: number) => `${count} further nodes were started and are not stored.`,
   graphAlt: (count: number) => `The flow with the ${count} nodes of this run; the table below has the same content.`,
   noGraph:
     'The graph of the flow is shown to persons with the right to view the control plane, and to the owner of the agent.',

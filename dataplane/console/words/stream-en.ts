@@ -9,7 +9,7 @@ export const streamEn = {
   streamComplete: 'Complete',
   streamStopped: 'Stopped',
   streamRest: (number: number) =>
-    `Window ${number} did not pass: the client gets an error, and nothing of the rest. A mask stops a stream too.`,
+    `Window ${number} did not pass: the client gets an error, and no further text. A mask stops a stream too.`,
   streamRefused: 'The text is not shown as a stream',
   streamForm: (most: number) => `Type a text of at most ${most} windows of 1,024 bytes.`,
   streamNeedsWhole: 'A rule for answers needs the whole answer: the gateway refuses streams with this policy.',

@@ -26,8 +26,8 @@ export function completionOf(head: CompletionHead, echo: Echo) {
 const pieceLength = 12;
 
 /**
- * The chunks of a streamed chat answer, in order: the role, pieces of the text, the finish reason, and the usage when
- * the request asked for it.
+ * The chunks of a streamed chat answer, in order: the role, pieces of the text, the finish reason, and the usage if the
+ * request includes it.
  */
 export function* chunksOf(head: CompletionHead, echo: Echo, includeUsage: boolean) {
   const usage = includeUsage ? { usage: null } : {};

@@ -18,7 +18,7 @@ test('decisions are counted by minute, alias and outcome, oldest minute first', 
   ]);
 });
 
-test('a minute is counted until 60 minutes have begun since, and is dropped then', () => {
+test('a minute is counted until 60 later minutes have begun, and is then dropped', () => {
   let now = start;
   const counts = createDecisionCounts(() => now);
   counts.add({ time: at(0), model: 'a', outcome: 'passed' });

@@ -9,7 +9,7 @@ const pin = {
 } as RoutePin;
 const ended = { requestId: 'r-1', time: new Date(0), client: undefined, pin, code: 'provider_unavailable' } as const;
 
-test('the record of a failed check names the detector that did not judge, and no other record does', async () => {
+test('the record of a failed check names the detector that did not judge, and no other record names one', async () => {
   const provider = { name: 'presidio', cause: 'name_not_found' } as const;
   const checks = noteChecks({
     check: () => Promise.resolve({ ...failedCheck('provider_unavailable'), rule: 'names', provider }),

@@ -142,7 +142,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:short-lived-identity:this-workload', 'agent-gateway:token:replaced'],
-    'the identity that the gateway sends to an agent process is valid for at most a minute and for that version only',
+    'the identity that the gateway sends to an agent process is valid for at most a minute and only for that version',
     async () => {
       const token = await world.personToken('ann');
       expect((await world.call(path, { token, body })).status).toBe(200);
@@ -244,7 +244,7 @@ describe('a call of an agent', () => {
     expect(reached()).toEqual([1, 0]);
   });
 
-  test('the answers for a hidden agent and for a missing one differ in the trace id only', async () => {
+  test('the answers for a hidden agent and for a missing one differ only in the trace id', async () => {
     const token = await world.personToken('bob');
     const ask = async (target: string) => {
       const answer = await world.call(target, { token, body });

@@ -74,7 +74,7 @@ describe('the token exchange', () => {
     }
   });
 
-  test('a run may ask the catalogue only if its agent version requires another agent', async () => {
+  test('a run may call the catalogue only if its agent version requires another agent', async () => {
     const grant = await grantOf('ann');
     const { status, json } = await exchange(grant, 'urn:portcullis:catalogue');
     expect(status).toBe(200);
@@ -108,7 +108,7 @@ describe('the token exchange', () => {
     expect(revoked.status).toBe(404);
   });
 
-  test('in place of the grant of a run, an altered grant and another kind of token are refused, and so is a wider request', async () => {
+  test('an altered grant, another kind of token and a wider request are refused in place of the grant of a run', async () => {
     const grant = await grantOf('ann');
     const identity = first?.seen.at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '';
     const models = 'urn:portcullis:models';
@@ -157,7 +157,7 @@ describe('runs and streams', () => {
     expect((await world.call(path, { token, body })).status).toBe(200);
   });
 
-  test('an event of an agent stream reaches the client before the process sends the next one', async () => {
+  test('an event of an agent stream reaches the client before the process sends the next event', async () => {
     let next: (() => void) | undefined;
     first?.play((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

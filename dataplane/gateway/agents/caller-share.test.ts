@@ -26,7 +26,7 @@ async function startWorld(atOnce: number, heldMib: number): Promise<AgentPlaneWo
 
 const limits = { ...routedVersion({ url: '' }).limits, requestBytes: mebibyte, concurrency: 64 };
 
-/** Serves a process that answers its card itself and everything else as `play` of it says. */
+/** Serves a process that answers its card itself and everything else as `play` specifies. */
 async function serveFlow(world: AgentPlaneWorld): Promise<ScriptedHttp> {
   const answer = JSON.stringify(card);
   const flow = await world.startProcess((response) => void response.end(answer));
@@ -53,7 +53,9 @@ async function call(world: AgentPlaneWorld, person: string, operation: string, b
 
 type Sent = { readonly operation: string; readonly method?: string; readonly body?: string; readonly length?: number };
 
-/** A connection on which a person sends requests at once, each with a body of `length` of which `body` is sent. */
+/**
+ * A connection on which a person sends several requests together, each with a body of `length` of which `body` is sent.
+ */
 async function open(world: AgentPlaneWorld, person: string, requests: readonly Sent[]): Promise<Socket> {
   const { hostname, port } = new URL(world.url);
   const token = await world.personToken(person);
@@ -74,7 +76,7 @@ async function open(world: AgentPlaneWorld, person: string, requests: readonly S
   return socket;
 }
 
-test('a caller has as many calls at a time that end a run or a session as it may have runs, and then 429 until one has ended', async () => {
+test('a caller has as many concurrent calls that end a run or a session as it may have runs, and then 429 until one has ended', async () => {
   const world = await startWorld(3, 256);
   await serveFlow(world);
   const cancel = (person: string) => call(world, person, 'tasks/7:cancel', '{}');
@@ -126,7 +128,7 @@ test.each([
   },
 );
 
-test('answers that wait behind another one on a connection that is closed no longer count', async () => {
+test('answers that wait for another one on a closed connection no longer count', async () => {
   const world = await startWorld(2, 256);
   const image = await serveImage(world);
   let isHeld = false;
@@ -149,7 +151,7 @@ test('answers that wait behind another one on a connection that is closed no lon
 });
 
 test.each([1, 16_384, 16_385, 65_536, 65_537, 200_000])(
-  'a body of %i bytes reaches the process of a flow whole, with its length',
+  'a body of %i bytes reaches the process of a flow completely, with its length',
   async (length) => {
     const world = await startWorld(3, 256);
     const flow = await serveFlow(world);
@@ -188,7 +190,7 @@ test.each([
   for (const run of runs) expect((await run).status).toBe(200);
 });
 
-test('a long stream keeps no part of the bytes of the gateway for itself', async () => {
+test('a long stream does not reserve a share of the bytes of the gateway', async () => {
   const world = await startWorld(3, 16);
   const image = await serveImage(world);
   // With 256 bytes for each value it needs more than the half of the budget that is not kept for the oldest call.
@@ -206,7 +208,7 @@ test('a long stream keeps no part of the bytes of the gateway for itself', async
   expect((await stream).status).toBe(200);
 });
 
-test('bodies that one caller sends slowly leave bytes of the gateway to other callers', async () => {
+test('slow bodies of one caller do not use up the bytes of the gateway for other callers', async () => {
   const world = await startWorld(16, 8);
   await serveFlow(world);
   const sent = { operation: 'message:send', body: message.padEnd(600_000), length: mebibyte };

@@ -108,7 +108,7 @@ async function call(connection: string, body: unknown, token?: string, more: Req
 const get = { method: 'GET', path };
 
 describe('calls of HTTP services', () => {
-  test('the gateway adds the credential, sends nothing else of the run, and returns status and body', async () => {
+  test('the gateway adds the credential of a connection, sends nothing else of the run, and returns status and body', async () => {
     expect(await call('crm', { ...get, query: { q: 'a b' } })).toMatchObject({
       status: 200,
       json: { status: 200, body: { name: 'Ann' } },
@@ -130,7 +130,7 @@ describe('calls of HTTP services', () => {
     expect(service.seen[2]?.headers.authorization).toBeUndefined();
   });
 
-  test('an error of the service, a text and an empty body are answers', async () => {
+  test('an error of a connected service, a text and an empty body are answers', async () => {
     service.play(answers({ error: 'absent' }, 404));
     expect((await call('crm', get)).json).toEqual({ status: 404, body: { error: 'absent' } });
     service.play(answers('hello', 200, { 'content-type': 'text/plain' }));
@@ -148,12 +148,12 @@ describe('calls of HTTP services', () => {
     ['the status 429', answers('{}', 429), 'rate_limited'],
     ['the status 503', answers('{}', 503), 'connection_unavailable'],
     ['a closed connection', () => Promise.reject(new Error('closed')), 'connection_unavailable'],
-  ] as const)('%s ends the call with the error %s', async (_, script, code) => {
+  ] as const)('a connection call in which %s ends with the error %s', async (_, script, code) => {
     service.play(script);
     expect((await call('crm', get)).code).toBe(code);
   });
 
-  test('a body of 1,000 bytes is an answer', async () => {
+  test('a connection returns a body of 1,000 bytes as an answer', async () => {
     service.play(answers(`"${'a'.repeat(998)}"`));
     expect((await call('crm', get)).status).toBe(200);
   });
@@ -199,7 +199,7 @@ describe('calls whose body arrives slowly', () => {
     return { sent, answered };
   }
 
-  test('slow bodies of one agent take at most the places of a connection, and calls of another agent keep theirs', async () => {
+  test('slow bodies of one agent use at most its share of the places of a connection, and calls of another agent keep theirs', async () => {
     const foreign = String(await tokenFor('single', otherId));
     const { sent } = begin('single', await tokenFor('single'));
     await until('the place is taken', async () => (await call('single', get)).code === 'too_many_calls');
@@ -232,7 +232,7 @@ describe('rights to call connections', () => {
     expect((await call('crm', get, token)).status).toBe(200);
   });
 
-  test('a run whose version its route no longer lists gets a token for a connection, which its calls take', async () => {
+  test('a run whose version its route no longer lists gets a token for a connection, which accepts it', async () => {
     const [before, grant] = [await tokenFor('crm'), String(process.seen.at(-1)?.headers['x-portcullis-run-grant'])];
     await world.serve({ versions: [{ ...version, versionId: secondVersion, requires: [] }] });
     expect((await call('crm', get, before)).status).toBe(200);
@@ -243,7 +243,7 @@ describe('rights to call connections', () => {
     await world.serve({ versions: [version] });
   });
 
-  test('a request with another method, media type or size is refused', async () => {
+  test('a connection call with another method, media type or size is refused', async () => {
     const token = await tokenFor('crm');
     const headers = { authorization: `Bearer ${token}` };
     expect(await call('crm', {}, token, { method: 'PUT' })).toMatchObject({ status: 405, code: 'method_not_allowed' });
@@ -252,7 +252,7 @@ describe('rights to call connections', () => {
     expect((await call('crm', { ...get, query: { q: 'a'.repeat(262_144) } }, token)).code).toBe('request_too_large');
   });
 
-  test('a connection that the file no longer has is unknown, and a file with a problem changes nothing', async () => {
+  test('a connection that was removed from the file is unknown, and a file with a problem changes nothing', async () => {
     const token = await tokenFor('crm');
     const write = (list: readonly unknown[]) => writeFile(world.connectionsFile, JSON.stringify({ connections: list }));
     await write(connections.slice(1));
@@ -286,7 +286,7 @@ describe('calls of MCP servers', () => {
   });
 });
 
-test('calls are counted by connection and code, and no log line has a credential or a token', async () => {
+test('connection calls are counted by connection and code, and no log line has a credential or a token', async () => {
   const token = await tokenFor('crm');
   await call('crm', get, token);
   const metrics = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();

@@ -43,7 +43,7 @@ async function list(person = 'ann', operation = 'tasks', method = 'GET') {
 }
 const begun = (count: number) => until(`${count} answers have begun`, () => complete.length === count);
 
-test('a caller has as many calls of an image that start no run as it may have runs, and then 429 until one has ended', async () => {
+test('a caller has as many concurrent calls of an image that start no run as it may have runs, and then 429 until one has ended', async () => {
   image.play((response) => void complete.push(() => response.end(empty)));
   const first = Array.from({ length: atOnce }, () => list());
   await begun(atOnce);
@@ -58,7 +58,7 @@ test('a caller has as many calls of an image that start no run as it may have ru
   for (const answer of [...first, other, next]) expect(await answer).toMatchObject({ status: 200 });
 });
 
-test('a caller whose subscriptions have all of these places can cancel a task and end a session', async () => {
+test('a caller that uses all places for subscriptions can still cancel a task and end a session', async () => {
   await image.serve('both');
   const event = `data: ${JSON.stringify({ statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } })}\n\n`;
   image.play((response, { path }) => {
@@ -96,7 +96,7 @@ test('a caller has as many subscriptions to tasks of a flow as it may have runs,
   for (const answer of [...first, other, next]) expect(await answer).toMatchObject({ status: 200 });
 });
 
-test('a caller has as many whole answers of a flow at a time as it may have runs, beside its subscriptions, and can end its work', async () => {
+test('a caller has as many concurrent complete answers of a flow as it may have runs, beside its subscriptions, and can end its runs', async () => {
   const card = { name: 'question' };
   const flow = await world.startProcess((response, { path }) => {
     if (path.endsWith(':cancel') || !path.startsWith('/tasks')) return void response.end(JSON.stringify(card));

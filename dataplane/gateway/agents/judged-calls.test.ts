@@ -44,7 +44,7 @@ describe('a message of MCP for an image', () => {
   const call = { method: 'tools/call', params: { name: 'ask', arguments: {} } };
 
   test.each(['ping', 'initialize', 'tools/list', 'notifications/cancelled'])(
-    'the member name of a message of MCP that calls no tool is judged: %s',
+    'the member name of an MCP message that calls no tool is judged: %s',
     async (method) => {
       for (const name of [terms.denied, { text: terms.denied }, { [terms.denied]: 1 }, [[terms.denied]]]) {
         expect(await post({ id: 1, method, params: { name } })).toMatchObject(denied);
@@ -53,7 +53,7 @@ describe('a message of MCP for an image', () => {
     },
   );
 
-  test('reaches the process with the name of the tool, and with masked arguments', async () => {
+  test('an MCP call reaches the process of an image with the name of the tool, and with masked arguments', async () => {
     const params = { name: 'ask', arguments: { text: terms.masked } };
     const { seen, ...outcome } = await post({ id: 1, ...call, params });
     expect(outcome).toMatchObject(passed);
@@ -66,7 +66,7 @@ describe('a message of MCP for an image', () => {
   });
 
   test.each([0, 999_999, 1_000_000, 'a1b2c3d4-0', 'request-7', randomUUID(), randomUUID().replaceAll('-', '')])(
-    'with an id of an SDK reaches the process: %s',
+    'an MCP message with an id of an SDK reaches the process of an image: %s',
     async (id) => {
       const { seen, ...outcome } = await post({ id, ...call });
       expect([outcome, JSON.parse(seen?.text ?? '')]).toMatchObject([passed, { id }]);
@@ -74,7 +74,7 @@ describe('a message of MCP for an image', () => {
   );
 
   test.each([`about ${terms.denied}`, terms.masked, `${randomUUID()}${terms.denied}`])(
-    'with an id that the policy denies or masks is denied: %s',
+    'an MCP message with an id that the policy denies or masks is denied: %s',
     async (id) => {
       expect(await post({ id, ...call })).toMatchObject(denied);
     },
@@ -88,7 +88,7 @@ describe('the path, the query and the headers of a call of an image', () => {
   });
   const get = (path: string, headers: Readonly<Record<string, string>> = {}) => ask(path, { method: 'GET', headers });
 
-  test('a query whose values have fixed forms, and a text that passes, reach the process', async () => {
+  test('a query whose values have fixed forms, and a text that passes, reach the process of an image', async () => {
     const query = new URLSearchParams({
       contextId: randomUUID(),
       status: 'TASK_STATE_INPUT_REQUIRED',
@@ -112,7 +112,7 @@ describe('the path, the query and the headers of a call of an image', () => {
     }
   });
 
-  test('a parameter that A2A does not have reaches no process', async () => {
+  test('a parameter that A2A does not have does not reach the process of an image', async () => {
     const { seen, ...outcome } = await get(`/tasks?note=${terms.denied}`);
     expect([outcome, seen?.path]).toEqual([expect.objectContaining(passed), '/tasks']);
   });
@@ -127,7 +127,7 @@ describe('the path, the query and the headers of a call of an image', () => {
     }
   });
 
-  test('headers of fixed forms reach the process', async () => {
+  test('headers with fixed forms reach the process of an image', async () => {
     const headers = {
       accept: 'application/json, text/event-stream;q=0.9, */*',
       'content-type': 'application/json; charset=utf-8',
@@ -141,7 +141,7 @@ describe('the path, the query and the headers of a call of an image', () => {
     expect([outcome, seen?.headers]).toMatchObject([passed, headers]);
   });
 
-  test('headers in other forms reach no process', async () => {
+  test('headers in other forms do not reach the process of an image', async () => {
     const text = `about ${terms.denied}`;
     const names = ['content-type', 'a2a-version', 'mcp-protocol-version', 'last-event-id', 'origin'];
     const headers = { ...Object.fromEntries(names.map((name) => [name, text])), accept: `application/json, ${text}` };
@@ -187,7 +187,7 @@ describe('the path, the query and the headers of a call of an image', () => {
     },
   );
 
-  test('an image whose input is declared unguarded gets them as they are', async () => {
+  test('an image whose input is declared unguarded receives path, query and headers unchanged', async () => {
     await image.serve('A2A', { guardrails: { input: { mode: 'None' }, output: { mode: 'None' } } });
     const { seen, ...outcome } = await get(`/tasks/${terms.denied}?pageToken=${terms.denied}`, {
       origin: terms.denied,

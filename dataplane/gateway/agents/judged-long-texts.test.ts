@@ -40,7 +40,10 @@ async function serve(target: Target): Promise<void> {
   await image.serve('A2A', { limits: { ...limits, requestBytes: 1_048_576 } });
 }
 
-/** Sends these parts. @returns the status, the code, the hint to repeat the call, the answer and what reached the process */
+/**
+ * Sends these parts. @returns the status, the code, the hint to repeat the call, the answer and the text that reached
+ * the process
+ */
 async function send(...parts: readonly object[]) {
   image.process.forget();
   const token = await world.personToken('ann');
@@ -54,7 +57,7 @@ async function send(...parts: readonly object[]) {
 
 const tooLarge = { status: 413, code: 'request_too_large', retry: null, sent: [] };
 
-test('a text that is larger than one check reaches an image in whole, masked where the policy masks it', async () => {
+test('a text that is larger than one check reaches an image completely, masked where the policy masks it', async () => {
   await serve({ division: 'Pieces' });
   const masked = await send({ text: `${long}${terms.masked} end` });
   expect([masked.status, masked.sent[0]?.includes(`${long}*** end`)]).toEqual([200, true]);
@@ -64,7 +67,7 @@ test('a text that is larger than one check reaches an image in whole, masked whe
 });
 
 test.each([{ division: 'Whole' as const }, {}])(
-  'a text that is larger than one check is refused for good where the policy needs the whole text: %j',
+  'a text that is larger than one check is permanently refused where the policy needs the whole text: %j',
   async (target) => {
     await serve(target);
     expect(await send({ text: fitting })).toMatchObject({ status: 200 });
@@ -74,7 +77,7 @@ test.each([{ division: 'Whole' as const }, {}])(
 );
 
 test.each(['word '.repeat(200), 'word '.repeat(5_000)])(
-  'a denied phrase that is longer than a window is found over two parts of a message or of an answer: %#',
+  'a denied phrase longer than a window is found over two parts of a message or of an answer: %#',
   async (around) => {
     const [begin, end] = [`${around}alpha${' x'.repeat(150)}`, `${' x'.repeat(150)} omega ${around}`];
     await serve({ division: 'Pieces', streaming: 'Whole' });
@@ -118,7 +121,7 @@ test('two parts of an answer that are together larger than one check are masked 
   expect([masked.status, masked.text.includes(`${half}***`)]).toEqual([200, true]);
 });
 
-test('a text of an answer that is larger than one check is refused for good where the policy needs the whole text', async () => {
+test('a text of an answer that is larger than one check is permanently refused where the policy needs the whole text', async () => {
   await serve({ streaming: 'Whole' });
   answer = messageOf(fittingAnswer);
   expect(await send({ text: 'hello' })).toMatchObject({ status: 200 });

@@ -10,7 +10,9 @@ import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from '.
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 
-/** A plane whose runs ask for rights again once these are as old, milliseconds, or as old as in production. */
+/**
+ * A plane whose runs have their rights checked again once these are this old, milliseconds, or as old as in production.
+ */
 async function open(rightsAgeMs: number | undefined, runs?: Parameters<typeof startAgentPlane>[0]) {
   const bounds = rightsAgeMs === undefined ? {} : { rightsAgeMs };
   const world = parts.use(await startAgentPlane(runs, [], undefined, undefined, bounds));
@@ -48,7 +50,7 @@ describe('a run whose body arrives after the rights of its caller are too old', 
     ['message:send', 'lost the right', 404, 'not_found'],
     ['mcp', 'may view the agent only', 403, 'forbidden'],
     ['mcp', 'has rights that cannot be asked for', 503, 'authorization_unavailable'],
-  ])('does not begin for a caller of %s that %s', async (path, what, status, code) => {
+  ])('a run with a late body does not begin for a caller of %s that %s', async (path, what, status, code) => {
     const { world, reached } = await open(0);
     const end = await begin(world, path);
     if (what.startsWith('has')) world.fault = new RelationsUnavailableError();
@@ -79,14 +81,14 @@ describe('a run whose body arrives after the rights of its caller are too old', 
   });
 });
 
-test('a run whose body arrives in time is not asked about twice', async () => {
+test('the rights of a run whose body arrives in time are checked once', async () => {
   const { world, reached } = await open(Number.POSITIVE_INFINITY);
   const end = await begin(world, 'mcp');
   world.rights.clear();
   expect([await end(), reached(), world.asked.length]).toEqual([[200, undefined], 1, 1]);
 });
 
-test('a run whose body takes more than a second is asked about twice', async () => {
+test('the rights of a run whose body takes more than a second are checked twice', async () => {
   const { world, reached } = await open(undefined);
   const end = await begin(world, 'mcp');
   await pause(1_001);
@@ -94,7 +96,7 @@ test('a run whose body takes more than a second is asked about twice', async () 
   expect([await end(), reached(), world.asked.length > 1]).toEqual([[404, 'not_found'], 0, true]);
 });
 
-test('a run whose client leaves while its right is asked for again is not sent and no longer counts', async () => {
+test('a run whose client leaves while its right is checked again is not sent and no longer counts', async () => {
   const { world, reached } = await open(0, { atOnce: 1, perMinute: 100 });
   const answered = Promise.withResolvers<void>();
   world.whileAsked = async () => {

@@ -8,7 +8,7 @@ const models = 'urn:portcullis:models';
 let world: AgentPlaneWorld;
 let process: ScriptedHttp;
 
-/** Requests of one caller, and trades of one run, that are admitted while time stands still. */
+/** Requests of one caller, and exchanges of one run, that are admitted while the clock does not advance. */
 const [requestsAtOnce, tradesAtOnce] = [400, 1_000];
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ async function grantOf(person: string): Promise<string> {
   return String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);
 }
 
-test('a caller with too many requests gets 429 without a question about rights, the same for a hidden and a missing agent', async () => {
+test('a caller with too many requests gets 429 without a check of rights, the same for a hidden and a missing agent', async () => {
   const refusals: object[] = [];
   for (const [person, id] of [
     ['eve', agentId],
@@ -78,13 +78,13 @@ test('reads of runs, paths of no agent and calls over MCP count as requests of t
   expect([before, answer.text]).toEqual([requestsAtOnce, expect.stringContaining('rate_limited')]);
 });
 
-test('a run gets many tokens at once, also of an agent of which its person may start one run in a minute', async () => {
+test('a run may get many tokens in a burst, even of an agent of which its person may start one run in a minute', async () => {
   const grant = await grantOf('bob');
   const trades = Array.from({ length: 40 }, () => exchangeGrant(world.url, { grant, audience: models }));
   expect(new Set((await Promise.all(trades)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('a run that asks for too many tokens gets 429 without a question about rights', async () => {
+test('a run that requests too many tokens gets 429 without a check of rights', async () => {
   const grant = await grantOf('ann');
   world.asked.length = 0;
   const { answer, before } = await untilRefused(() => exchangeGrant(world.url, { grant, audience: models }));

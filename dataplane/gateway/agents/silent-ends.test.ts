@@ -60,7 +60,7 @@ function open(operation: string, length: number): Socket {
 }
 
 describe('a client that sends slowly', () => {
-  test('a call whose body does not arrive in time is answered with 408 and does not reach the process, and a slow whole one does', async () => {
+  test('a call whose body does not arrive in time is answered with 408 and does not reach the process, and a slow complete body does', async () => {
     const late = open('message:send', 100);
     late.write('{');
     const slow = open('message:send', 2);
@@ -76,7 +76,7 @@ describe('a client that sends slowly', () => {
 });
 
 describe('a process that is silent', () => {
-  test('a run is answered with 504 ten seconds after its time, and an answer before that is sent on', async () => {
+  test('a run is answered with 504 ten seconds after its time limit, and an answer before that is forwarded', async () => {
     let isLate = false;
     answer = async (response) => {
       if (!isLate) {
@@ -120,7 +120,7 @@ describe('a client that reads slowly', () => {
     return () => isCut;
   }
 
-  test('the connections of a client that stops reading are closed on both ends, and its next call is served', async () => {
+  test('the connections of a client that stops reading are closed on both sides, and its next call is served', async () => {
     const isCut = sendMuch();
     const socket = open('message:send', 2);
     socket.on('error', () => undefined);
@@ -162,7 +162,7 @@ describe('a client that reads slowly', () => {
     socket.destroy();
   });
 
-  test('a client that reads with pauses gets the whole answer', async () => {
+  test('a client that reads with pauses gets the complete answer', async () => {
     const isCut = sendMuch();
     const socket = open('message:send', 2);
     socket.write('{}');

@@ -23,7 +23,7 @@ const limits = { ...routedVersion({ url: '' }).limits, concurrency: atOnce };
 
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
-/** The version that is served; its runs that no client follows count for 30 s, so that each test has one of its own. */
+/** The version that is served; its runs that no client follows count for 30 s, so each test has a separate version. */
 let versionId: string;
 let versions = 0;
 
@@ -56,7 +56,10 @@ async function ask(person: string, operation: string, body = bodyOf(operation), 
   return { status: answer.status, code };
 }
 
-/** Starts as many runs of a person as it may have, and leaves each of them when its process has done as `begin` says. */
+/**
+ * Starts as many runs of a person as allowed, and leaves each of them when its process has reached the state of
+ * `begin`.
+ */
 async function leaveRuns(play: (script: Script) => void, operation: string, begin: Script = () => undefined) {
   const ended = () => world.gateway.log().split('agent_call_ended').length;
   for (let at = 0; at < atOnce; at += 1) {
@@ -117,7 +120,7 @@ test.each([
   ['message:stream', 'is denied', terms.denied, 403],
   ['message:send', 'passes', 'fine', 200],
   ['message:stream', 'passes', 'fine', 200],
-])('a run of an image by %s whose whole answer %s no longer counts', async (operation, _, text, status) => {
+])('a run of an image by %s whose complete answer %s no longer counts', async (operation, _, text, status) => {
   await serveImage();
   image.play((response) => void response.end(JSON.stringify({ message: { role: 'ROLE_AGENT', parts: [{ text }] } })));
   for (let at = 0; at < 2 * atOnce; at += 1) expect((await ask('ann', operation)).status).toBe(status);
@@ -150,7 +153,7 @@ test.each([
 });
 
 test.each(['judged', 'not judged'])(
-  'an image is not asked to answer before its run has ended, if its texts are %s',
+  'an image does not have to answer before its run has ended, if its texts are %s',
   async (texts) => {
     await serveImage(texts);
     image.play((response) => void response.end('{}'));
@@ -175,7 +178,7 @@ test.each(['judged', 'not judged'])(
   },
 );
 
-test('a message of which nothing is judged or removed reaches an image byte by byte', async () => {
+test('a message in which nothing is judged or removed reaches an image byte by byte', async () => {
   await serveImage('not judged');
   image.play((response) => void response.end('{}'));
   const sent = ' { "message": { "parts": [ { "text": "hello" } ] }, "configuration": { "historyLength": 3.0 } }';

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { parseTree } from '#kit/json/parse-tree';
 import { estimateUsage, eventTextBytes, requestTextBytes } from './estimate-tokens.ts';
 
-test('tokens of a stream without a report are one for 4 bytes of text, rounded up', () => {
+test('tokens of a stream without a usage report are estimated as one for 4 bytes of text, rounded up', () => {
   expect(estimateUsage({ input: 4, output: 0 })).toEqual({ input: 1, output: 0, isEstimated: true });
   expect(estimateUsage({ input: 5, output: 8 })).toEqual({ input: 2, output: 2, isEstimated: true });
 });
 
-test('the texts of a request count with their bytes, and files in base64 do not', () => {
+test('the texts of a request count with their bytes, and base64 files do not', () => {
   const bytesOf = (request: object) => requestTextBytes(parseTree(Buffer.from(JSON.stringify(request))));
   const file = 'A'.repeat(4_096);
   const messages = [
@@ -24,7 +24,7 @@ test('the texts of a request count with their bytes, and files in base64 do not'
   expect(bytesOf({ text: 'data: these are words' })).toBe(21);
 });
 
-test('an event of a stream adds the texts of its delta, in the words of chats and of the Responses API', () => {
+test('an event of a stream adds the texts of its delta, for chats and for the Responses API', () => {
   const delta = {
     role: 'assistant',
     content: 'ab',

@@ -8,7 +8,7 @@ const messages = /type ChatCompletionMessageParam = ([^;]+);/.exec(completions)?
 const parts = /type ChatCompletionContentPart = ([^;]+);/.exec(completions)?.[1]?.split(' | ') ?? [];
 
 describe('the members of the types of the official client', () => {
-  test('the package still declares every role and every sort of part that this file knows', () => {
+  test('the package still declares every role and every type of part that the gateway knows', () => {
     expect(messages).toHaveLength(6);
     expect(parts.map((name) => name.replace(/^.*\./, ''))).toEqual([
       'ChatCompletionContentPartText',
@@ -48,7 +48,7 @@ describe('the members of the types of the official client', () => {
   });
 });
 
-test('request members that the official client does not have are these few, and no check reads them', () => {
+test('the request members that the official client does not have are listed, and no check reads them', () => {
   const declared = [...messages, 'ChatCompletionMessage', 'ParsedChatCompletionMessage'].flatMap((name) =>
     declaredMembers(completions, name),
   );

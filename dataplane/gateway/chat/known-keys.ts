@@ -4,9 +4,9 @@ import type { MemberKinds } from './member-kinds.ts';
 import { placeOf, type RequestRefusal } from './parse-result.ts';
 
 /**
- * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai` package
- * (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest` refuses
- * values that ask for an answer which no check sees.
+ * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai`
+ * package (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest`
+ * refuses values that request an answer which no check sees.
  */
 export const chatMembers = {
   model: ['string'],
@@ -56,12 +56,12 @@ export const reasoningKeys = ['reasoning', 'reasoning_content', 'reasoning_detai
 /** Members with calls of tools. */
 export const callMembers = ['tool_calls', 'function_call'] as const;
 
-/** Members of an answer that have a kind of judged texts of their own, apart from the texts of the contract. */
+/** Members of an answer that belong to a separate kind of judged text, apart from the texts of the contract. */
 export const answerTextKeys = [...callMembers, ...reasoningKeys] as const;
 
 /**
  * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers
- * that clients append to the conversation as they are. Only `content` and `refusal` are judged
+ * that clients append to the conversation unchanged. Only `content` and `refusal` are judged
  * (`gateway:extract:text-parts`, `gateway:extract:reasoning-not-analyzed`).
  */
 export const messageKeys: ReadonlySet<string> = new Set([

@@ -71,11 +71,11 @@ describe('an answer of a provider', () => {
     ],
     ['audio', '{"choices":[{"index":0,"message":{"content":null,"audio":{"transcript":"b"}}}]}'],
     ['a delta', '{"choices":[{"index":0,"message":{"content":null},"delta":{"content":"b"}}]}'],
-  ])('an answer with %s cannot be checked', (_, body) => {
+  ])('a chat answer with %s cannot be checked', (_, body) => {
     expect(readChatAnswer(Buffer.from(body))).toBeUndefined();
   });
 
-  test('the parts of a content are one text, and a masked content is a string without the parts beside it', () => {
+  test('the parts of a content are one text, and a masked content is a string without the other parts', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'about the secret' }] },
       { type: 'text', text: 'the sec' },

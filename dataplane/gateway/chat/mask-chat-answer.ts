@@ -26,7 +26,8 @@ const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'funct
 
 /**
  * The texts of an answer after masking; undefined for a text that the answer did not have. `edits` mask texts in other
- * members, which are judged where the binding says so; `judgedMembers` are members of the message that are kept for it.
+ * members, which are judged if the binding asks for it; `judgedMembers` are members of the message that are kept for
+ * it.
  */
 type CleanedTexts = {
   readonly content: string | undefined;
@@ -37,7 +38,7 @@ type CleanedTexts = {
 
 /**
  * The answer with its texts masked (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
- * @returns undefined when the request asked for JSON, the provider's text was JSON, and the masked text is not
+ * @returns undefined when the request required JSON, the provider's text was JSON, and the masked text is not
  */
 export function maskChatAnswer(
   body: Uint8Array,

@@ -34,8 +34,8 @@ export function accept<T>(value: T): { readonly ok: true; readonly value: T } {
 const identifier = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * The path of a key inside its parent. A key that does not look like an identifier is left out, because it could be
- * user text.
+ * The path of a key inside its parent. A key that does not look like an identifier is omitted, because it could be user
+ * text.
  */
 export function placeOf(parent: string, key: string): string {
   if (!identifier.test(key)) return parent === '' ? '(root)' : parent;

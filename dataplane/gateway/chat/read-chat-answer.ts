@@ -31,7 +31,7 @@ const choiceKeys: ReadonlySet<string> = new Set(['index', 'message', 'delta', 't
 const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio', ...answerTextKeys]);
 
 /**
- * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text stands in `content` and
+ * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text is in `content` and
  * `refusal` and nowhere else. The content may be a list of parts.
  * @returns undefined for anything else
  */

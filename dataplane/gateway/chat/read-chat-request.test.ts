@@ -116,7 +116,7 @@ describe('the texts of a request', () => {
 describe('a masked request', () => {
   verifies(
     ['gateway:mask:text-parts-merged', 'gateway:mask:images-keep-data', 'gateway:mask:images-keep-order'],
-    'a masked message has one text part at the place of the first, and its images byte for byte in their order',
+    'a masked message has one text part at the position of the first, and its images byte for byte in their order',
     () => {
       const first = '{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}';
       const second = '{ "image_url" : {"url":"data:image/png;base64,BB\\u003d\\u003d"}, "type":"image_url" }';
@@ -144,7 +144,7 @@ describe('a masked request', () => {
     expect(masked(body, ['a', ''])).toBe(body.replace('"b"', '""'));
   });
 
-  test('a mask cannot give text to a message without text', () => {
+  test('a mask cannot add text to a message without text', () => {
     expect(() => masked('{"model":"m","messages":[{"role":"user","content":null}]}', ['x'])).toThrow('no place');
   });
 
@@ -252,7 +252,7 @@ describe('a request is refused', () => {
   });
 });
 
-test('an assistant message that a client appends as it came is accepted, and its content and refusal are judged', () => {
+test('an assistant message that a client appends unchanged is accepted, and its content and refusal are judged', () => {
   const answer = {
     role: 'assistant',
     content: 'a',
@@ -291,7 +291,7 @@ test('a binding can allow further keys, except one that folds to a known key', (
   expect(refusalOf({ model: 'm', messages: user, Messages: 1 }, rules)?.code).toBe('ambiguous_key');
 });
 
-test('reading any bytes gives a request or a refusal', () => {
+test('reading any bytes yields a request or a refusal', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
       expect(typeof read(text).ok).toBe('boolean');

@@ -18,7 +18,7 @@ export type ChatRules = {
 export type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
-  /** The request asks for a JSON answer, so a masked answer must be JSON, too. */
+  /** The request requires a JSON answer, so a masked answer must be JSON, too. */
   readonly structured: boolean;
 };
 
@@ -48,7 +48,7 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<C
 }
 
 /**
- * Whether a request asks for a stream. Refuses one that the binding does not serve, and under the older profiles every
+ * Whether a request requires a stream. Refuses one that the binding does not serve, and under the older profiles every
  * stream and the members of tools.
  */
 export function readStreamFlag(root: JsonNode, rules: ChatRules, toolMembers: readonly string[]): ParseResult<boolean> {

@@ -14,8 +14,8 @@ export type Envelope = {
 };
 
 /**
- * The most JSON values in a request or a whole answer: the tree of small values takes a hundred times their bytes, and
- * reading it blocks the event loop.
+ * Maximum number of JSON values in a request or a whole answer: the tree of small values takes a hundred times their
+ * bytes, and reading it blocks the event loop.
  */
 export const maxJsonValues = 200_000;
 

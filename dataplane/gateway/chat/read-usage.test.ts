@@ -4,7 +4,7 @@ import { readUsage } from './read-usage.ts';
 const read = (value: unknown, parents?: readonly string[]) =>
   readUsage(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), parents);
 
-test('tokens are read in the words of chats, embeddings and responses', () => {
+test('token counts are read from the usage of chats, embeddings and responses', () => {
   expect(read({ id: 'x', usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } })).toEqual({
     input: 3,
     output: 4,

@@ -3,7 +3,7 @@ import { scanForValue } from './scan-for-value.ts';
 /** Tokens of one request, as its provider reports them; `isEstimated`: it reported none, and they follow from the texts. */
 export type TokenUsage = { readonly input: number; readonly output: number; readonly isEstimated?: true };
 
-/** The most tokens of one answer that are believed. */
+/** Largest token count of one answer that is accepted as plausible. */
 const maxTokens = 1_000_000_000;
 const usageKey = Buffer.from('"usage"');
 

@@ -30,7 +30,7 @@ describe('the name of the model in an answer', () => {
     '{"model":"m',
     '{"model"',
     '',
-  ])('%s has no name of a model and keeps its bytes', (text) => {
+  ])('%s has no model name to replace and keeps its bytes', (text) => {
     expect(rename(text)).toBe(text);
   });
 
@@ -40,7 +40,7 @@ describe('the name of the model in an answer', () => {
     expect(rename('{"response":"model"}', ['response', 'model'])).toBe('{"response":"model"}');
   });
 
-  test('in every JSON object the value that a reader finds is the alias, and all other members stay', () => {
+  test('in every JSON object the model name that a reader finds is the alias, and all other members stay', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue()).filter((value) => !Object.hasOwn(value, '__proto__'));
     fc.assert(
       fc.property(object, fc.string(), fc.nat(4), (members, model, space) => {
@@ -51,7 +51,7 @@ describe('the name of the model in an answer', () => {
     );
   });
 
-  test('every prefix of an answer gives bytes without an error', () => {
+  test('every prefix of an answer is rewritten to bytes without an error', () => {
     const text = '{"a":[{"b":"\\\\"}],"model":"m\\u0041","c":1}';
     for (let length = 0; length < text.length; length += 1) {
       const cut = text.slice(0, length);

@@ -1,6 +1,6 @@
 import { scanForValue } from './scan-for-value.ts';
 
-/** Puts the name that the client asked for into an answer of the provider, or into one frame of it. */
+/** Writes the model name of the client's request into an answer of the provider, or into one frame of it. */
 export type RenameAnswer = (bytes: Buffer) => Buffer;
 
 const quote = 0x22;
@@ -8,8 +8,8 @@ const quote = 0x22;
 /**
  * The answer names the alias of the binding as its model, as a client expects the name that it sent
  * (docs/decisions/0053-the-alias-is-the-model-of-an-answer.md). All other bytes stay.
- * @param path the members that lead to the name of the model, from the root
- * @returns a function that gives back the same bytes where no string is at this path
+ * @param path the members to the name of the model, from the root
+ * @returns a function that returns the same bytes if no string is at this path
  */
 export function renamerTo(alias: string, path: readonly string[] = ['model']): RenameAnswer {
   const pieces = renamedPieces(alias, path);

@@ -17,13 +17,13 @@ const joints: readonly CheckUnit[] = Array.from({ length: 60 }, () => ({
 }));
 const masked = parts.map(() => '*');
 
-test('masks of a result of 60,000 parts are put into it with those of the places where the parts are joined', () => {
+test('masks of a result of 60,000 parts are applied to it with those of the places where the parts are joined', () => {
   const edits = maskEdits([...parts, ...joints], [...masked, ...joints.map(() => '*'.repeat(1_000))]);
   expect(edits).toMatchObject({ kind: 'edits' });
   expect(edits.kind === 'edits' && edits.edits.length).toBe(parts.length);
 });
 
-test('a mask of a joint that the masks of its parts do not give is a deny', () => {
+test('a mask of a joined text that the masks of its parts do not yield is a deny', () => {
   const contents = [...masked, ...joints.map((_, index) => (index === 59 ? '?' : '*'.repeat(1_000)))];
   expect(maskEdits([...parts, ...joints], contents)).toEqual({ kind: 'unmaskable' });
   const twice = parts.slice(0, 2);
@@ -33,7 +33,7 @@ test('a mask of a joint that the masks of its parts do not give is a deny', () =
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'b', 'ab'])).toEqual({ kind: 'unmaskable' });
 });
 
-test('masks of a message of 60,000 parts are put into its first part, and a mask of a seam alone is a deny', () => {
+test('masks of a message of 60,000 parts are applied to its first part, and a mask of a seam alone is a deny', () => {
   const message: CheckUnit = {
     role,
     content: 'x x',

@@ -9,8 +9,9 @@ export function renameModel(model: BodyRange, upstreamModel: string): Edit {
 }
 
 /**
- * The edits that put masked texts into a body, none of which overlap. `unmaskable`: a mask covers a name or a number, which cannot be
- * replaced without another meaning, or one text of the body is masked in two ways. `mismatch`: a mask gives text to a message that had none.
+ * The edits that write masked texts into a body, none of which overlap. `unmaskable`: a mask covers a name or a number,
+ * which cannot be replaced without another meaning, or one text of the body is masked in two ways. `mismatch`: a mask
+ * gives text to a message that had none.
  */
 type MaskedBody =
   | { readonly kind: 'edits'; readonly edits: readonly Edit[] }
@@ -18,11 +19,11 @@ type MaskedBody =
   | { readonly kind: 'mismatch' };
 
 /**
- * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
- * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
- * their order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that it stays
- * JSON. Masks of texts `within` another text have to be in that text already.
- * @param units all texts of the body that were judged; the seams of a message come behind it
+ * Finds the edits that write masked texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
+ * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in their
+ * order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that
+ * it stays JSON. Masks of texts `within` another text have to be applied to that text already.
+ * @param units all texts of the body that were judged; the seams of a message follow it
  */
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];
@@ -99,7 +100,10 @@ class Joints {
     this.#contents = contents;
   }
 
-  /** Whether the texts `parts` have the masked joint behind the one of the call before; the joints of a body are in its order. */
+  /**
+   * Whether the texts `parts` have the masked joint after that of the previous call; the joints of a body are in its
+   * order.
+   */
   hasNext(parts: readonly CheckUnit[], masked: string): boolean {
     const joined = this.#joined.get(parts) ?? { text: this.#join(parts), from: 0 };
     this.#joined.set(parts, joined);

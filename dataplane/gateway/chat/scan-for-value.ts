@@ -13,10 +13,10 @@ const space = new Set([0x20, 0x09, 0x0a, 0x0d]);
 type Range = { readonly start: number; readonly end: number };
 
 /**
- * The position of a string or an object of a JSON text, quotes or braces included. It reads no further than to its end and
- * makes no tree, because this is done for each frame of a stream. The text may have any fault: then the result is undefined
- * or the position of a string or an object.
- * @param path the members that lead to the value, from the root, as JSON strings
+ * The position of a string or an object of a JSON text, quotes or braces included. It reads only to the end of the
+ * value and builds no tree, because this is done for each frame of a stream. The text may have any fault: then the
+ * result is undefined or the position of a string or an object.
+ * @param path the members to the value, from the root, as JSON strings
  */
 export function scanForValue(bytes: Buffer, path: readonly Buffer[]): Range | undefined {
   let at = skipSpace(bytes, 0);

@@ -1,8 +1,8 @@
 import { limits } from '#contracts/limits';
 
 /**
- * Memory of one JSON value, of one text to judge, or of one held frame, beside its characters, in bytes: the objects of a tree or of a
- * list, and their places in them.
+ * Memory of one JSON value, of one text to judge, or of one held frame, in addition to its characters, in bytes: the
+ * objects of a tree or of a list, and their entries in them.
  */
 export const bytesPerValue = 256;
 
@@ -12,16 +12,16 @@ export function textMemory(texts: readonly string[]): number {
 }
 
 /**
- * The most checks of one request, of one whole answer, and of the complete texts of one event: a request of 20 MiB whose texts fill
- * checks of the default size needs about 700 of them.
+ * Maximum number of checks of one request, of one whole answer, and of the complete texts of one event: a request of 20
+ * MiB whose texts fill checks of the default size needs about 700 of them.
  */
 export const maxChecks = 1_024;
 
 /**
- * The most checks of one request with those that its masks need: each place where a long text is cut between masks, and each JSON text
- * that was masked inside, is judged again.
+ * Maximum number of checks of one request with those that its masks need: each place where a long text is cut between
+ * masks, and each JSON text that was masked inside, is judged again.
  */
 export const maxChecksWithMasks = 4 * maxChecks;
 
-/** The most texts that as many checks can have. */
+/** Maximum number of texts that as many checks can have. */
 export const maxTexts = maxChecks * limits.maxMessages.max;

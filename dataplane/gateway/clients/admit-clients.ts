@@ -22,7 +22,7 @@ type AdmittedClient = {
 type ClientRefusal = {
   readonly kind: 'refused';
   readonly code: Extract<ClientErrorCode, 'unauthenticated' | 'identity_unavailable' | 'rate_limit_exceeded'>;
-  /** Seconds after which the client may ask again. */
+  /** Seconds after which the client may send the request again. */
   readonly retryAfter?: number;
   /** The name of a client that is known. */
   readonly name?: string;

@@ -34,7 +34,7 @@ test('a key is the first word of a line, and a changed file takes effect within 
   expect(keys.admits(bearer('four'))).toBeDefined();
 });
 
-test('the rate of a key continues where its file was missing for a while', async () => {
+test('the rate of a client key continues where its file was missing for a while', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'keys');
   const clock = createFakeClock();

@@ -1,4 +1,4 @@
-/** At most `requests` in `ms` milliseconds, spread over them or at once after a pause. */
+/** At most `requests` in `ms` milliseconds, spread over them or in a burst after a pause. */
 export type Rate = { readonly requests: number; readonly ms: number };
 
 /** The rate of one client. */

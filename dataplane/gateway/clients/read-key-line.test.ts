@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readKeyLine } from './read-key-line.ts';
 
-test('a line is a key, and a name and rules in any order', () => {
+test('a client key line is a key, and a name and rules in any order', () => {
   expect(readKeyLine('k1')).toEqual({ kind: 'key', key: 'k1', rules: {} });
   expect(readKeyLine('  \t')).toEqual({ kind: 'empty' });
   const rules = {

@@ -35,7 +35,7 @@ describe('the inputs of an embeddings request', () => {
     expect(read({ input: 'a', [param]: text })).toEqual({ ok: false, refusal: { code: 'invalid_request', param } });
   });
 
-  test('the number of inputs is limited', () => {
+  test('the number of inputs of an embeddings request is limited', () => {
     expect(read({ input: Array(maxEmbeddingInputs).fill('a') })).toMatchObject({ ok: true });
     expect(read({ input: Array(maxEmbeddingInputs + 1).fill('a') })).toMatchObject({ ok: false });
   });

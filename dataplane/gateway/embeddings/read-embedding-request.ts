@@ -4,7 +4,7 @@ import { embeddingKeys, embeddingMembers, findForeignKey } from '../chat/known-k
 import { findWrongKind } from '../chat/member-kinds.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
-/** Most strings of one embeddings request; the limit of the API. */
+/** Maximum number of strings of one embeddings request; the limit of the API. */
 export const maxEmbeddingInputs = 2_048;
 
 const role = 'user';

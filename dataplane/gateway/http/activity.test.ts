@@ -110,7 +110,7 @@ test('the decisions of a gateway are counted by alias and outcome for holders of
   expect((await fetch(url)).status).toBe(401);
 });
 
-test('the activity of a gateway holds no text, no key and no id that the client sent', async () => {
+test('the activity of a gateway contains no text, no key and no id that the client sent', async () => {
   const secret = `${words.deniedInput} my-private-text`;
   const answer = await world.chat(says(secret), { 'x-request-id': 'my-private-id' });
   expect(answer.headers.get('x-request-id')).not.toBe('my-private-id');
@@ -172,7 +172,7 @@ test('a gateway without an admin token serves no activity', async () => {
   expect(answer.status).toBe(404);
 });
 
-test('a request to an unguarded model leaves no decision', async () => {
+test('a request to an unguarded model is not recorded as a decision', async () => {
   const before = (await records()).length;
   await (await world.chat({ ...says('hi'), model: 'open' })).text();
   expect((await records()).length).toBe(before);

@@ -61,7 +61,7 @@ test('a model that a token does not name is refused in the same way whether it e
   expect(await ask(token, 'gone')).toEqual([404, 'model_not_found', 0]);
 });
 
-test('the list of models contains only those that the token of an agent names', async () => {
+test('the list of models contains only those that the agent token names', async () => {
   const list = async (bearer: string) => {
     const headers = { authorization: `Bearer ${bearer}` };
     const answer = await fetch(`${world.gateway.service.url}/v1/models`, { headers });

@@ -18,7 +18,7 @@ const requests = [
 ] as const;
 
 test.each(requests)(
-  'a text of any form at any member of a request for %s is judged, or refused',
+  'every text at any member of a request for %s is judged or refused',
   (_, readInputs, known, inputs, base) => {
     const keys = [...known, other].filter((key) => key !== 'model');
     const put = (key: string, value: unknown): object => ({ ...base, [key]: value });

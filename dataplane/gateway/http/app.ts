@@ -75,7 +75,7 @@ const direct: ReadonlyMap<string, GatewayOperation> = new Map([
 /**
  * Answers calls of models without the request objects of the framework: the route is the whole request target, and the
  * answer is written to the response of Node in both cases.
- * @param agents is asked first, as in the framework
+ * @param agents is called first, as in the framework
  */
 export function createDirectModels(gateway: Gateway, agents?: DirectHandler): DirectHandler {
   return (incoming, outgoing) => {

@@ -18,7 +18,7 @@ type ProviderCall = Pick<UpstreamCall, 'path'> & {
   readonly isOptional?: boolean;
 };
 
-/** Statuses of a provider that does not have a path, besides 404. */
+/** Statuses of a provider that does not have a path, in addition to 404. */
 const notOffered: ReadonlySet<number> = new Set([405, 501]);
 
 /** Bounds of an error body of a provider. */

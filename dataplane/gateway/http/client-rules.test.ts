@@ -75,7 +75,7 @@ test('a client key whose rule is misspelt is refused, other keys are accepted, a
   expect(log).not.toMatch(/top-secret-key|twice-key/);
 });
 
-test('requests and tokens of whole and streamed answers are counted by the name of the client', async () => {
+test('requests and tokens of complete and streamed answers are counted by the name of the client', async () => {
   await rotate('counted Counted daily-tokens=500');
   const usage = { prompt_tokens: 7, completion_tokens: 2 };
   const choices = [{ index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' }];

@@ -54,7 +54,7 @@ describe('input', () => {
     expect(world.upstream.seen).toEqual([]);
   });
 
-  verifies(['gateway:input:mask-non-stream'], 'the text of a masked request reaches the model cleaned', async () => {
+  verifies(['gateway:input:mask-non-stream'], 'the text of a masked request reaches the model masked', async () => {
     const answer = await world.chat(says(`pay with ${words.maskedInput} now`));
     expect(answer.status).toBe(200);
     expect(sentToModel()).toEqual({ model: 'upstream-model', ...says('pay with *** now') });
@@ -66,7 +66,7 @@ describe('input', () => {
       'gateway:input:mask-stream-keeps-attachments',
       'gateway:input:mask-stream-keeps-tool-calls',
     ],
-    'a masked streamed request reaches the model cleaned, with its attachments and tool calls',
+    'a masked streamed request reaches the model masked, with its attachments and tool calls',
     async () => {
       const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":"${words.maskedInput}"}` } };
       const messages = [
@@ -227,7 +227,7 @@ describe('input', () => {
 });
 
 describe('output', () => {
-  verifies(['gateway:output:deny-non-stream'], 'an answer that is denied is blocked completely', async () => {
+  verifies(['gateway:output:deny-non-stream'], 'a denied answer is blocked completely', async () => {
     world.upstream.play({ kind: 'answer', content: `before ${words.deniedOutput} after` });
     const answer = await world.chat(says('hi'));
     expect(answer.status).toBe(403);
@@ -237,7 +237,7 @@ describe('output', () => {
 
   verifies(
     ['gateway:output:mask-non-stream', 'client:result:handles-mask'],
-    'a masked answer reaches the client cleaned',
+    'a masked answer reaches the client masked',
     async () => {
       world.upstream.play({ kind: 'answer', content: `the ${words.maskedOutput} word` });
       const text = await (await world.chat(says('hi'))).text();
@@ -382,7 +382,7 @@ describe('a check that fails', () => {
     },
   );
 
-  test('a failed check carries the code of the runtime and none of its message', async () => {
+  test('a failed check has the code of the runtime and no part of its message', async () => {
     const body = JSON.stringify({ code: 'rule_timeout', message: 'inner words', traceId: 't' });
     world.checks.inject({ kind: 'rewrite', rewrite: (answer) => ({ ...answer, status: 503, body }) });
     const answer = await world.chat(says('hi'));
@@ -471,7 +471,7 @@ describe('a model', () => {
   );
 });
 
-test('log and metrics contain no text, key or token', async () => {
+test('the log and metrics of a gateway contain no text, key or token', async () => {
   world.upstream.play({ kind: 'answer', content: `outside ${words.deniedOutput}` });
   await world.chat(says('an inside text'));
   await world.chat({ model: 'name-of-a-model', ...says('x') });

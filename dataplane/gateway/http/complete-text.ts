@@ -47,11 +47,11 @@ export type TextApi = {
   readonly relayStream: (rename: RenameAnswer) => StreamMachine;
   /** Whether answers repeat members of the request, whose texts are then known. */
   readonly repeatsRequest: boolean;
-  /** The members of an event that lead to the name of the model. */
+  /** The members of an event that contain the name of the model. */
   readonly eventModel: readonly string[];
 };
 
-/** A request as it is sent to the provider. Its JSON tree is not kept while the provider answers. */
+/** A request in the form that is sent to the provider. Its JSON tree is not kept while the provider answers. */
 type PreparedCall = {
   readonly kind: 'prepared';
   readonly route: TakenRoute;
@@ -65,7 +65,7 @@ type PreparedCall = {
 
 type ErrorReply = ClientResponse & { readonly kind: 'error' };
 
-/** What the check of an answer needs. `masked`: a check masked the request. */
+/** The input for the check of an answer. `masked`: a check masked the request. */
 type AnswerGuard = {
   readonly masked: boolean;
   readonly structured: boolean;

@@ -115,7 +115,7 @@ describe('text of a provider in an answer that has none', () => {
   };
 
   test.each(cases)(
-    'at %s it is refused where the binding refuses text that is not judged, and only there',
+    'at %s unexpected text of a provider is refused where the binding refuses text that is not judged, and only there',
     async (path, request, body) => {
       const pin = { ...world.policy.pin, addresses: [world.checks.url] };
       const spec = routeSpec('strict', `${world.upstream.url}/v1`, routeGuard(pin), { unjudged: 'Refuse' });

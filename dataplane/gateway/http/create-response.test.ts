@@ -41,7 +41,7 @@ function putRoute(alias: string, rest: Partial<GatewayRouteSpec>): void {
 
 type Items = Parameters<typeof responseBody>[0];
 
-/** The provider answers with these items, whole or streamed in pieces of three characters, as the request asks. */
+/** The provider answers with these items, whole or streamed in pieces of three characters, as the request specifies. */
 function answer(items: Items, more: Parameters<typeof responseBody>[1] = {}): void {
   const pieces = (text: string): string[] => text.match(/[\s\S]{1,3}/gu) ?? [];
   world.upstream.play(({ text }) =>
@@ -143,7 +143,7 @@ describe('a whole response', () => {
   );
 
   test.each(['deniedInput', 'maskedInput'] as const)(
-    'the text %s is refused that begins in one part of a result and ends in the next',
+    'the text %s, which begins in one part of a result and ends in the next, is refused',
     async (name) => {
       const cut = [words[name].slice(0, 3), words[name].slice(3)].map((text) => ({ type: 'input_text', text }));
       const masked = { type: 'input_text', text: words.maskedInput };
@@ -152,7 +152,7 @@ describe('a whole response', () => {
     },
   );
 
-  test('one masked part of a result leaves its other parts as they are', async () => {
+  test('one masked part of a result does not change its other parts', async () => {
     const part = (text: string) => ({ type: 'input_text', text });
     const texts = ['one ', words.maskedInput, ' three'];
     expect((await ask({ input: [result(texts.map(part))] })).status).toBe(200);
@@ -332,17 +332,20 @@ describe('a streamed response', () => {
     return { types, text, error: undefined };
   };
 
-  test.each(['model', 'open'])('the official client reads it from %s in its order, under the alias', async (model) => {
-    const long = 'word '.repeat(600);
-    answer([reasoningItem('thinking'), messageItem([long]), callItem('{"a":1}')]);
-    const { types, text, whole, error } = await read(model);
-    expect(error).toBeUndefined();
-    expect(text).toBe(long);
-    expect(whole).toMatchObject({ model, output: [{}, { content: [{ text: long }] }, { arguments: '{"a":1}' }] });
-    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
-    const final = await client.responses.stream({ model, input: 'hi' }).finalResponse();
-    expect(final.output_text).toBe(long);
-  });
+  test.each(['model', 'open'])(
+    'the official client reads a streamed response from %s in its order, under the alias',
+    async (model) => {
+      const long = 'word '.repeat(600);
+      answer([reasoningItem('thinking'), messageItem([long]), callItem('{"a":1}')]);
+      const { types, text, whole, error } = await read(model);
+      expect(error).toBeUndefined();
+      expect(text).toBe(long);
+      expect(whole).toMatchObject({ model, output: [{}, { content: [{ text: long }] }, { arguments: '{"a":1}' }] });
+      expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+      const final = await client.responses.stream({ model, input: 'hi' }).finalResponse();
+      expect(final.output_text).toBe(long);
+    },
+  );
 
   test('the official client raises the deny that ends a stream, and no byte of the forbidden text arrived', async () => {
     const long = 'word '.repeat(600);
@@ -405,7 +408,7 @@ describe('further texts of the Responses API', () => {
     },
   );
 
-  test('texts of answers are judged if the binding asks for it, buffered and streamed, and refused otherwise', async () => {
+  test('further texts of answers are judged if the binding asks for it, buffered and streamed, and refused otherwise', async () => {
     for (const item of [callItem(`{"q":"${words.deniedOutput}"}`), reasoningItem(words.deniedOutput)]) {
       answer([item, messageItem(['fine'])]);
       expect(await ask({ input: 'hi' }, 'all')).toMatchObject({ status: 403, code: 'policy_denied' });
@@ -417,7 +420,7 @@ describe('further texts of the Responses API', () => {
     }
   });
 
-  test('a mask inside of the arguments of an answer leaves valid JSON', async () => {
+  test('a mask inside the arguments of an answer keeps them valid JSON', async () => {
     answer([callItem(JSON.stringify({ q: `a ${words.maskedOutput}`, n: 1 }))]);
     const { output } = await client.responses.create({ model: 'all', input: 'hi' });
     expect(output).toMatchObject([{ arguments: JSON.stringify({ q: 'a ***', n: 1 }) }]);

@@ -17,7 +17,7 @@ function chat(url: string, body: object, headers: Record<string, string> = {}): 
   });
 }
 
-test('a stream or a whole answer that is still in progress when a gateway exits ends with an error', async () => {
+test('a stream or a complete answer in progress when a gateway exits ends with an error', async () => {
   using folder = temporaryFolder();
   await using endless = await startScriptedHttp((response, request) => {
     if (!wantsStream(request)) return;

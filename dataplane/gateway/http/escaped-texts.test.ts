@@ -51,13 +51,13 @@ describe.each(Object.entries(requests))('the result of a tool that is JSON, at %
   });
   const sent = () => world.upstream.seen.at(-1)?.text;
 
-  test('an escape does not hide a denied word', async () => {
+  test('an escape sequence does not hide a denied word', async () => {
     const answer = await world.post(path, { model: 'model', ...bodyOf(denied) });
     expect(answer.status).toBe(403);
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('an escape does not hide a denied word behind a message of many parts, whose seams alone exceed a check', async () => {
+  test('an escape sequence does not hide a denied word after a message of many parts, whose seams alone exceed a check', async () => {
     const text = 'word '.repeat(100);
     const kind = path === '/v1/responses' ? 'input_text' : 'text';
     const long = { role: 'user', content: Array.from({ length: 45 }, () => ({ type: kind, text })) };
@@ -80,7 +80,7 @@ describe('a whole answer that is JSON', () => {
   const format = { type: 'json_object' };
   const play = (content: string) => world.upstream.play({ kind: 'answer', content });
 
-  test('an escape does not hide a denied word', async () => {
+  test('an escape sequence does not hide a denied word', async () => {
     play(String.raw`{"note":"leak\u0065d"}`);
     const answer = await world.chat({ messages: [{ role: 'user', content: 'hi' }], response_format: format });
     expect(answer.status).toBe(403);

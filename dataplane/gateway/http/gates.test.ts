@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(await codeOf(await world.post('/v1/models/model', {}))).toBe('405 method_not_allowed');
   });
 
-  test('an answer carries the id of the request, that of the client if it is a UUID or 32 hexadecimal digits', async () => {
+  test('an answer carries the request id, which is that of the client if it is a UUID or 32 hexadecimal digits', async () => {
     const idOf = async (path: string, sent: string): Promise<string | null> => {
       const headers = { authorization: `Bearer ${clientKey}`, 'x-request-id': sent };
       return (await fetch(`${world.gateway.service.url}${path}`, { headers })).headers.get('x-request-id');

@@ -35,7 +35,7 @@ function head(length: number): string {
 }
 
 describe('a greedy client', () => {
-  test('a client that announces a large body and sends none blocks no others and gets 408', async () => {
+  test('a client that announces a large body and sends none blocks no other client and gets 408', async () => {
     const sockets = Array.from({ length: 40 }, () => open());
     const answers = sockets.map((socket) => {
       socket.write(`${head(maxRequestBytes)}{`);
@@ -79,7 +79,7 @@ describe('a greedy client', () => {
     expect(socket.bytesRead).toBeLessThan(content.length);
   });
 
-  test('the connection of a client that reads the first of two answers only is closed, even while it sends', async () => {
+  test('the connection of a client that reads only the first of two answers is closed, even while it sends', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const asked = world.upstream.seen.length;
@@ -132,7 +132,7 @@ describe('a greedy client', () => {
     socket.destroy();
   });
 
-  test('a client that reads slowly receives its whole answer and the next one on the same connection', async () => {
+  test('a client that reads slowly receives its complete answer and the next one on the same connection', async () => {
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const asked = world.upstream.seen.length;
@@ -201,7 +201,7 @@ describe('requests and whole answers of all requests together', () => {
       ];
       const path = '/v1/chat/completions';
       const large = { model, ...says(picture(10 * 1_048_576)) };
-      // As much as the budget has beside the half that it keeps for the oldest request.
+      // The budget without the half that it reserves for the oldest request.
       const second = { model, ...says(picture(8.5 * 1_048_576)) };
       small.upstream.play({ kind: 'frames', frames: [contentFrame('fine')], end: 'silence' });
       const leaving = new AbortController();
@@ -218,7 +218,7 @@ describe('requests and whole answers of all requests together', () => {
     },
   );
 
-  test('a request whose client leaves while it waits for bytes ends at once', async () => {
+  test('a request whose client leaves while it waits for bytes ends immediately', async () => {
     await using patient = await startWorld({ maxHeldBytes: limit, heldWaitMs: 3_600_000, clientIdleMs: 3_600_000 });
     const body = JSON.stringify({ model: 'open', ...says('hi') });
     const answer = (bytes: number): void =>

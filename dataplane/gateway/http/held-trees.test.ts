@@ -93,7 +93,7 @@ describe('the JSON trees of all requests and answers together', () => {
     },
   );
 
-  test('the texts of JSON in a string count, too', async () => {
+  test('the texts of JSON inside a string count towards the memory of a request', async () => {
     world.upstream.play({ kind: 'status', status: 429, body: '{}' });
     const post = async (count: number): Promise<number> => {
       const call = {

@@ -118,7 +118,7 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', body)).status).toBe(403);
   });
 
-  test('a masked description of a tool reaches the model masked', async () => {
+  test('a masked description of a tool reaches the model with the mask', async () => {
     expect((await ask('toolDefinitions', requests.toolDefinitions(`pay ${words.maskedInput}`))).status).toBe(200);
     expect(JSON.stringify(sent()['tools'])).toContain('"description":"pay ***"');
   });
@@ -143,7 +143,7 @@ describe('masks in a request', () => {
     expect((await ask('toolCalls', calls(words.deniedInput))).status).toBe(403);
   });
 
-  test('masks of one call that are found in several checks are all put into its arguments', async () => {
+  test('masks of one call that are found in several checks are all applied to its arguments', async () => {
     const fields = Array.from({ length: 80 }, (_, at) => [`f${at}`, `text ${at} ${words.maskedInput}`] as const);
     const args = (mask: (text: string) => string) =>
       JSON.stringify(Object.fromEntries(fields.map(([key, text]) => [key, mask(text)])));
@@ -161,7 +161,7 @@ describe('masks in a request', () => {
       messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ content: text }))] }],
     });
 
-    test('a long text of a call is judged in pieces: a denied word in any of them refuses the request, and a mask is put into its place', async () => {
+    test('a long text of a call is judged in pieces: a denied word in any of them refuses the request, and a mask is applied to its piece', async () => {
       const long = line.repeat(3_200);
       expect((await ask('toolCalls-divided', calls(long))).status).toBe(200);
       expect(sent()).toMatchObject(calls(long));
@@ -212,7 +212,7 @@ describe('masks in a request', () => {
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('a picture that is given as a string is forwarded as it is, and text in such a string is judged', async () => {
+  test('a picture that is given as a string is forwarded unchanged, and text in such a string is judged', async () => {
     const ofString = (image_url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
     });
@@ -225,7 +225,7 @@ describe('masks in a request', () => {
     expect((await ask('files', ofString(hidden))).status).toBe(403);
   });
 
-  test('JSON with escapes in the strings of arguments that are an object is read, and a mask is put into it', async () => {
+  test('JSON with escapes in the strings of arguments that are an object is read, and a mask is applied to it', async () => {
     const calls = (q: string) => ({
       messages: [
         said,
@@ -255,14 +255,14 @@ describe('text parts of one message', () => {
   });
   const halves = (word: string) => parts(`a ${word.slice(0, 3)}`, `${word.slice(3)} b`);
 
-  test('a denied word that is cut by them is found, and a masked one is a deny', async () => {
+  test('a denied word that is split over text parts of one message is found, and a masked one is a deny', async () => {
     for (const word of [words.deniedInput, words.maskedInput]) {
       expect(await ask('model', halves(word))).toEqual({ status: 403, json: blockedError });
     }
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('parts that are masked become one, and their seam is not a reason for a deny', async () => {
+  test('masked text parts of one message become one, and their seam is not a reason for a deny', async () => {
     expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
     expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
   });
@@ -291,7 +291,7 @@ describe('text parts of one message', () => {
     ]);
   });
 
-  test('the text of an attachment in the result of a tool is judged once, and a mask is put into its place', async () => {
+  test('the text of an attachment in the result of a tool is judged once, and a mask is applied to it', async () => {
     const input = (text: string) => [
       { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', filename: 'a b', text }] },
     ];
@@ -299,7 +299,7 @@ describe('text parts of one message', () => {
     expect(sent()['input']).toEqual(input('a ***'));
   });
 
-  test('the seams do not exceed a check that the messages fill', async () => {
+  test('the seams of text parts do not add a check when the messages fill one', async () => {
     const full = Array.from({ length: 31 }, () => said);
     expect((await ask('model', { messages: [...full, ...parts('a', 'b').messages] })).status).toBe(200);
     expect((await ask('model', { messages: [...full, ...halves(words.deniedInput).messages] })).status).toBe(403);
@@ -329,7 +329,7 @@ describe('inputs of embeddings', () => {
 });
 
 describe('text in a whole answer', () => {
-  /** An answer in which the given text is the only one of its kind, beside the content. */
+  /** An answer in which the given text is the only one of its kind, in addition to the content. */
   const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
     toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
     reasoning: (text) => ({ reasoning_content: text }),
@@ -397,7 +397,7 @@ describe('text in a whole answer', () => {
     expect((await ask('model', { messages: [said] })).status).toBe(200);
   });
 
-  test('an answer with sources can be sent back as it came', async () => {
+  test('an answer with sources can be sent back unchanged', async () => {
     const content = [
       { type: 'text', text: 'see' },
       { type: 'reference', reference_ids: [1, 2] },
@@ -447,7 +447,7 @@ describe('text in a whole answer', () => {
       }
     });
 
-    test('a mask of the other text is put into its place', async () => {
+    test('a mask of another text of the answer is applied', async () => {
       play({
         content: `the ${words.maskedOutput}`,
         tool_calls: [toolCall(long('end')), toolCall(`"${words.maskedOutput}"`)],

@@ -30,7 +30,7 @@ test('a conversation within the limits is one check', async () => {
   expect(world.checks.seen.length - before).toBe(2);
 });
 
-test('a conversation over the limits is judged in consecutive groups of whole messages', async () => {
+test('a conversation over the limits is judged in consecutive groups of complete messages', async () => {
   const before = world.checks.seen.length;
   expect((await chat(Array.from({ length: 65 }, (_, at) => turn(`turn ${at}`)))).status).toBe(200);
   const groups = world.checks.seen
@@ -57,7 +57,7 @@ test('a conversation without any text is checked', async () => {
   expect(world.checks.seen.length - before).toBe(2);
 });
 
-test('a deny in any group of messages refuses the whole conversation', async () => {
+test('a deny of any group of messages refuses the complete conversation', async () => {
   const turns = Array.from({ length: 100 }, (_, at) => turn(`turn ${at}`));
   for (const at of [0, 31, 32, 99]) {
     const answer = await chat(turns.with(at, turn(words.deniedInput)));

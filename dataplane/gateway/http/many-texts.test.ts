@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-test('a request that needs more than 1,024 checks is refused before the first of them', async () => {
-  // The message is a check of its own.
+test('a request that needs more than 1,024 checks is refused before its first check', async () => {
+  // The message is a separate check.
   const tools = [
     { type: 'function', function: { name: 'f', parameters: { enum: new Array(maxChecks - 1).fill('a') } } },
   ];

@@ -57,7 +57,7 @@ describe('the official client', () => {
     expect(embedded.data[0]?.embedding).toEqual([0.5]);
   });
 
-  test('a client may append the message of an answer to the conversation as it came', async () => {
+  test('a client may append the message of an answer to the conversation unchanged', async () => {
     const message = {
       role: 'assistant',
       content: 'first answer',

@@ -29,7 +29,7 @@ test('a denied request gets the refusal text of its policy, with the status, typ
   expect(await other.json()).toEqual(blockedError);
 });
 
-test('denied embeddings and a denied whole answer get the refusal text', async () => {
+test('denied embeddings and a denied complete answer get the refusal text', async () => {
   const embeddings = await world.post('/v1/embeddings', { model: 'polite', input: words.deniedInput });
   expect({ status: embeddings.status, body: await embeddings.json() }).toEqual({ status: 403, body: refused });
   world.upstream.play({ kind: 'answer', content: words.deniedOutput });

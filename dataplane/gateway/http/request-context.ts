@@ -73,7 +73,10 @@ export type RequestContext = {
   readonly unsent: DisposableStack;
   /** The bytes of the request and of its whole answer; `unsent` releases them. */
   readonly bytes: TakenBytes;
-  /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID or 32 hexadecimal digits, else one that the gateway makes. */
+  /**
+   * The id that the answer has in `x-request-id`: that of the client if it is a UUID or 32 hexadecimal digits, else one
+   * that the gateway makes.
+   */
   readonly requestId: string;
   /** The span of the request. */
   readonly trace: TraceContext;
@@ -81,7 +84,7 @@ export type RequestContext = {
   readonly checks: NotedChecks;
   /** The name of the client key or the id of the agent, once the client is known and if its key has a name. */
   client?: string | undefined;
-  /** Tokens that the client may use in a day; undefined if its key says nothing about them. */
+  /** Tokens that the client may use in a day; undefined if its key does not limit them. */
   dailyTokens?: number | undefined;
   /** The agent and the person whose run calls; undefined for a client that is no agent. */
   run?: AgentRun | undefined;

@@ -46,7 +46,7 @@ export async function runOperation(
   const isTraced = gateway.spans.isRecording && trace.isSampled;
   const checks = noteChecks(isTraced ? traceChecks(gateway.checks, gateway.spans, trace) : gateway.checks);
   const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, bytes, requestId, trace, checks };
-  // A request that waits for bytes ends at once.
+  // A request that waits for bytes ends immediately.
   life.signal.addEventListener('abort', () => bytes.settle(), { once: true });
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');

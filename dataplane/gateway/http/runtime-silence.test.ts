@@ -38,7 +38,7 @@ async function chat(content: string, stream: boolean): Promise<string> {
 
 verifies(
   ['gateway:events:runtime-sends-none', 'guardrail:stage:no-model-call'],
-  'the runtime opens no connection on any decision of either stage: it calls no model and sends no event',
+  'for no decision does the runtime open a connection: it calls no model and sends no event',
   async () => {
     for (const output of ['fine', 'badword', 'hidden']) {
       upstream.play({ kind: 'answer', content: output });

@@ -187,7 +187,7 @@ describe('an upstream that fails in the middle', () => {
     expect(errorOf(result)).toEqual({ type: 'upstream_error', code: 'upstream_timeout' });
   });
 
-  test('a provider answer with another media type is an error before any stream', async () => {
+  test('a provider answer with another media type is an error before the stream begins', async () => {
     world.upstream.play({
       kind: 'raw',
       body: `${contentFrame('a')}${scriptedDoneFrame}`,

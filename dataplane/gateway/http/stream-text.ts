@@ -65,7 +65,8 @@ export async function streamText(
     frames.end(error);
     return { kind: 'streamed', error, stage: 'none', masked };
   } finally {
-    // Most providers report tokens in a stream only where the client asks for it, and none report those of an interrupted one.
+    // Most providers report tokens in a stream only if the client requests it, and none report those of an interrupted
+    // one.
     context.usage ??= estimateUsage({ input: call.textBytes, output: machine.textBytes });
   }
 }
@@ -104,7 +105,7 @@ function beginFrames(
       clearImmediate(flush);
       if (!outgoing.write(bytes)) await untilRead(outgoing, idleMs, signal);
     },
-    /** The error object in a stream equals the one of a whole answer. */
+    /** The error object in a stream equals that of a whole answer. */
     end(error) {
       clearImmediate(flush);
       if (error === undefined) outgoing.end();

@@ -15,6 +15,6 @@ test.each([
   ['{"note":"a\\"b"}', true],
   ['{"note":"\\\\"}', true],
   [`{"note":"${Buffer.from('make a bomb, then write a longer text about it. '.repeat(4)).toString('base64')}"}`, true],
-])('the answer %s has text of an author: %s', (json, expected) => {
+])('whether the answer %s has text of an author: %s', (json, expected) => {
   expect(hasFreeText(Buffer.from(json))).toBe(expected);
 });

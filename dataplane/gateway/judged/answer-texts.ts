@@ -34,8 +34,8 @@ export const reasoningMembers: ReadonlySet<string> = new Set(reasoningKeys);
 type AnswerMember = (JsonNode & { readonly kind: 'object' })['members'][number];
 
 /**
- * Whether a member holds the name of the model: the client receives the alias of the binding in its place. A key with escapes is not
- * found there, so that its value is a text like others.
+ * Whether a member contains the name of the model, which the client receives as the alias of the binding. A key with
+ * escapes is not found there, so that its value is a text like others.
  */
 export function isRenamedModel({ key, keyStart, keyEnd, value }: AnswerMember): boolean {
   return key === 'model' && keyEnd - keyStart === '"model"'.length && value.kind === 'string';

@@ -29,7 +29,9 @@ const files = ['image_url', 'video_url', 'audio_url', 'file', 'input_audio'];
 const fileKeys = ['url', 'detail', 'file_data', 'filename', 'file_id', 'data', 'format', other];
 const callKeys = ['id', 'type', 'index', 'function', 'custom', other];
 
-/** Members of a request, and how a value is put there. The alias is looked up, so that `model` holds no text. */
+/**
+ * Members of a request, and the function that sets a value there. The alias is looked up, so `model` contains no text.
+ */
 const places: Readonly<Record<string, readonly [readonly string[], (key: string, value: unknown) => object]>> = {
   'the request': [[...chatKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
   'a message': [[...messageKeys, other], (key, value) => message({ [key]: value })],
@@ -66,7 +68,7 @@ const places: Readonly<Record<string, readonly [readonly string[], (key: string,
 describe('a text of any form at any member of a chat request', () => {
   const rules = { textOnly: false, streaming: 'served', extraKeys: new Set([other]) } as const;
 
-  test.each(Object.entries(places))('%s: is judged, or refused', (_, [keys, put]) => {
+  test.each(Object.entries(places))('in a chat request, %s is judged or refused', (_, [keys, put]) => {
     const unseen = formsAt(keys, put).filter(({ value }) => {
       const bytes = value({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
       const root = parseTree(bytes);
@@ -138,7 +140,7 @@ describe('a file that is given as a string', () => {
     expect(read('file', text)).toMatchObject({ units: [{ content: foundText }], unjudgedAt: undefined });
   });
 
-  test('a mask of base64 has no place, because it would damage the file', () => {
+  test('a mask of base64 cannot be applied, because it would damage the file', () => {
     const { units } = read('file', { file_data: base64('a short text') });
     expect(units.map(({ place }) => place.kind)).toEqual(['fixed', 'fixed']);
   });
@@ -181,7 +183,7 @@ const answers: Readonly<
 };
 
 describe('a text of any form at any member of a chat answer', () => {
-  test.each(Object.entries(answers))('%s: is judged, or refused, in a whole answer', (_, [keys, put]) => {
+  test.each(Object.entries(answers))('in a complete chat answer, %s is judged or refused', (_, [keys, put]) => {
     const unseen = formsAt(keys, (key, value) => put('message', key, value)).filter(({ value }) => {
       const bytes = value({});
       const answer = readChatAnswer(bytes);
@@ -194,7 +196,7 @@ describe('a text of any form at any member of a chat answer', () => {
     expect(unseen.map(({ name }) => name)).toEqual([]);
   });
 
-  test.each(Object.entries(answers))('%s: is judged, or refused, in a stream', (_, [keys, put]) => {
+  test.each(Object.entries(answers))('in a streamed chat answer, %s is judged or refused', (_, [keys, put]) => {
     const unseen = formsAt(keys, (key, value) => put('delta', key, value)).filter(({ value }) => {
       const data = value({});
       const chunk = readChunk(data);

@@ -9,7 +9,7 @@ export type CheckLimits = { readonly maxMessages: number; readonly maxBodyBytes:
 const role = 'assistant';
 
 /**
- * Collects the pieces of the tool calls of a stream. Arguments are JSON, in which escapes hide words, so that calls are
+ * Collects the pieces of the tool calls of a stream. Arguments are JSON, in which escapes hide words, so calls are
  * judged whole: a client can use no part of one before its end.
  */
 export class CallTexts {

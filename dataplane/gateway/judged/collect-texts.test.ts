@@ -24,7 +24,7 @@ test('strings, keys that an author chose and numbers are judged as texts; words 
   expect(textsOf(json, false)).toEqual(['object', 'secret key', 'd', 'n']);
 });
 
-test('a number is judged as it is written, with all of its digits', () => {
+test('a number is judged as written, with all of its digits', () => {
   expect(nestedOf('{"card":4111111111111111.10}').units.map(({ content }) => content)).toEqual([
     'card',
     '4111111111111111.10',
@@ -45,11 +45,11 @@ test.each([
   ['a\\tb\\x\\ud83d', ['a\\tb\\x\\ud83d', 'a\tbx\ufffd']],
   ['plain', ['plain']],
   ['', []],
-])('a string that holds %j is judged as %j', (value, expected) => {
+])('a string that contains %j is judged as %j', (value, expected) => {
   expect(nestedOf(value).units.map(({ content }) => content)).toEqual(expected);
 });
 
-test('JSON in strings of JSON is read down to the third level, and a mask below the first one is put into its text first', () => {
+test('JSON in strings of JSON is read down to the third level, and a mask below the first level is applied to its text first', () => {
   let value = '{"q":"\\u0062omb"}';
   for (const isRead of [true, true, true, false]) {
     const { units } = nestedOf(value);
@@ -66,7 +66,7 @@ test('JSON in strings of JSON is read down to the third level, and a mask below 
   ).toEqual({ kind: 'unmaskable' });
 });
 
-test('masking strings inside of any JSON text changes these strings only, and leaves JSON', () => {
+test('masking strings inside any JSON text changes only these strings, and keeps it JSON', () => {
   const upper = (text: string) => text.toUpperCase();
   const mapped = (value: JsonValue): JsonValue => {
     if (typeof value === 'string') return upper(value);
@@ -88,7 +88,7 @@ test('masking strings inside of any JSON text changes these strings only, and le
   );
 });
 
-test('a mask of a name or a number has no place, and a mask of nothing has none either', () => {
+test('a mask of a name or a number cannot be applied, and neither can a mask of an empty text', () => {
   const { units } = nestedOf('{"name of it":1}');
   expect(maskEdits(units, ['***', '1'])).toEqual({ kind: 'unmaskable' });
   expect(maskEdits(units, ['name of it', '***'])).toEqual({ kind: 'unmaskable' });

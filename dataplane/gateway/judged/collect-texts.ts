@@ -8,15 +8,18 @@ import { isServiceValue } from './service-value.ts';
 type CollectOptions = {
   /** The role of the check messages, which has no meaning for the runtime. */
   readonly role: string;
-  /** Whether numbers are judged as they are written: their digits can be those of a card. `long`: those that are long enough for it. */
+  /**
+   * Whether numbers are judged as written: their digits can be those of a card. `long`: those that are long enough for
+   * it.
+   */
   readonly numbers: boolean | 'long';
   /** Leaves out strings and keys that are written without an escape. */
   readonly onlyEscaped?: boolean;
 };
 
 /**
- * Keys that are words of JSON Schema and of the API. They are the same in each request, so that they carry no text of
- * an author.
+ * Keys that are words of JSON Schema and of the API. They are the same in each request, so they contain no text of an
+ * author.
  */
 const fixedKeys: ReadonlySet<string> = new Set([
   ...[
@@ -50,7 +53,10 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
   return units;
 }
 
-/** How many more values are read in JSON that stands in strings of one body. Text beyond it is judged as text that is not JSON. */
+/**
+ * How many more values are read in JSON that is in strings of one body. Text beyond it is judged as text that is not
+ * JSON.
+ */
 type ValueBudget = { left: number };
 
 export function newBudget(): ValueBudget {
@@ -59,8 +65,8 @@ export function newBudget(): ValueBudget {
 
 /**
  * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
- * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is judged as it is
- * written, and once more without its escapes, because some programs read JSON with faults.
+ * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is
+ * judged as written, and once more without its escapes, because some programs read JSON with faults.
  */
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },
@@ -81,10 +87,13 @@ export function collectNested(
   return units.flatMap((unit) => [unit, ...textsBelow(unit, levelsBelow, budget)]);
 }
 
-/** How many more times JSON is read that stands in a string of JSON. */
+/** The remaining number of times that JSON inside a string of JSON is read. */
 const levelsBelow = 2;
 
-/** Whether a text may be a JSON object, list or string in which an escape hides a word. Without escapes it is judged as it is written. */
+/**
+ * Whether a text may be a JSON object, list or string in which an escape hides a word. Without escapes it is judged as
+ * written.
+ */
 export function mayHideTexts(text: string): boolean {
   return /^\s*[[{"]/.test(text) && text.includes('\\');
 }
@@ -168,7 +177,7 @@ function visit(
   }
 }
 
-/** A number as it is written, with all of its digits. */
+/** A number as written, with all of its digits. */
 export function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string {
   return Buffer.from(bytes.subarray(start, end)).toString('latin1');
 }

@@ -97,8 +97,8 @@ function repeated(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /**
- * The same as one text with a blank behind each string. A frame can have 20 tokens for each one of the answer, so that a message for each
- * of them would take many checks.
+ * The same as one text with a blank after each string. A frame can have 20 tokens for each one of the answer, so that a
+ * message for each of them would take many checks.
  */
 function apart(pieces: readonly Piece[]): readonly Piece[] {
   return textsOf(repeated(pieces)).map((text) => ({ path: 'logprobs apart', text: `${text} ` }));

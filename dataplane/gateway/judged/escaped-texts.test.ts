@@ -41,7 +41,7 @@ describe('strings inside of a text that is JSON', () => {
     ]);
   });
 
-  test('only results of tools are read in a request', () => {
+  test('in a request only results of tools are read as JSON', () => {
     const content = '{"note":"\\u0062omb"}';
     expect(escapedResults([unit(content, 'user'), unit(content, 'assistant')])).toEqual([]);
     expect(escapedResults([unit(content, 'tool'), unit(content, 'function')])).toHaveLength(2);

@@ -5,8 +5,8 @@ import { collectNested, mayHideTexts, newBudget } from './collect-texts.ts';
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 /**
- * The strings and keys with escapes of the results of tools that are a JSON object, list or string. The result as it is written is judged, too,
- * and holds the others and the numbers.
+ * The strings and keys with escapes of the results of tools that are a JSON object, list or string. The result as
+ * written is judged, too, and contains the other texts and the numbers.
  */
 export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[] {
   const budget = newBudget();

@@ -14,7 +14,7 @@ const all: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
 const none: ReadonlySet<JudgedTextKind> = new Set();
 const base64 = Buffer.from(phrase).toString('base64');
 
-/** JSON in which the word NUMBER stands for a long number, whose digits JavaScript would lose. */
+/** JSON in which the word NUMBER is a placeholder for a long number, whose digits JavaScript would lose. */
 const written = (value: unknown): Buffer => Buffer.from(JSON.stringify(value).replaceAll('"NUMBER"', card));
 
 type Place = { readonly root?: object; readonly choice?: object; readonly message?: object };
@@ -91,7 +91,7 @@ function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
 
 describe('text of an answer outside of its content', () => {
   test.each(Object.entries(answers))(
-    'further text is judged or refused in a whole answer: %s',
+    'further text is judged or refused in a complete answer: %s',
     (_, [place, text = phrase]) => {
       expect(readWhole(place, all).units.map(({ content }) => content)).toContain(text);
       if (text === phrase) expect(readWhole(place, none).unjudgedAt).toBeDefined();
@@ -106,7 +106,7 @@ describe('text of an answer outside of its content', () => {
     },
   );
 
-  test('a frame without a choice is read, too', () => {
+  test('a stream frame without a choice is read, too', () => {
     const read = (root: object, judged: ReadonlySet<JudgedTextKind>) => {
       const data = written({ ...body, choices: [], ...root });
       expect(readChunk(data).kind).toBe('chunk');
@@ -269,7 +269,7 @@ describe('text of a request outside of its content', () => {
     return readRequestTexts(parseTree(bytes), bytes, judged);
   };
 
-  test.each(Object.entries(requests))('further text is judged or refused: %s', (_, request) => {
+  test.each(Object.entries(requests))('further text of a request is judged or refused: %s', (_, request) => {
     expect(read(request, all).units.some(({ content }) => content.includes(phrase))).toBe(true);
     expect(read(request, none).unjudgedAt).toBeDefined();
   });

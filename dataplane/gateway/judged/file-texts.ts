@@ -13,7 +13,7 @@ const mediaWithoutText = /^(?:image|audio|video)\//i;
  * memory left after 5 million characters.
  */
 const base64 = /^(?:[A-Za-z0-9+/_-]{60}[A-Za-z0-9+/_-]*\r?\n)*[A-Za-z0-9+/_-]*={0,2}\s*$/;
-/** The most characters of base64 that may be a word. */
+/** Maximum number of characters of base64 that may be a word. */
 const longestWord = 4_096;
 /** The type and parameters of a `data:` URL, without the words of an author. */
 const dataHead = /^[\w.+/-]{0,128}(?:;\s*[\w-]+(?:=[\w.-]{1,64})?\s*){0,4}$/;

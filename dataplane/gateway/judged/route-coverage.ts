@@ -27,7 +27,7 @@ export function isContractOnly({ judged, refuseUnjudged }: Coverage): boolean {
   return judged.size === 0 && !refuseUnjudged;
 }
 
-/** The further texts of a request; `read` is called only where the binding asks for them. */
+/** The further texts of a request; `read` is called only if the binding judges them. */
 export function readFurtherTexts(coverage: Coverage, read: () => Covered): ParseResult<readonly CheckUnit[]> {
   if (isContractOnly(coverage)) return accept([]);
   const { units, unjudgedAt } = read();

@@ -2,7 +2,7 @@ import type { JsonNode } from '#kit/json/parse-tree';
 
 const serviceText = /^[\w.:-]{0,128}$/;
 
-/** The most characters of a number that cannot hold the digits of a card, which has at least 12. */
+/** Maximum number of characters of a number that cannot hold the digits of a card, which has at least 12. */
 const maxNumberLength = 11;
 
 /** Whether a text has the strict form of an id, a state or a name of the API. */
@@ -50,7 +50,7 @@ export function isModeration(node: JsonNode): boolean {
 const samplingMembers: ReadonlySet<string> = new Set([
   ...['temperature', 'top_p', 'min_p', 'frequency_penalty', 'presence_penalty', 'repetition_penalty'],
 ]);
-/** The most characters of a number with the precision of a double, and of an integer of 64 bits. */
+/** Maximum number of characters of a number with the precision of a double, and of an integer of 64 bits. */
 const longestDouble = 24;
 const longestSeed = 20;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 
-test('tokens of a client are counted by UTC day, and its budget is reported with them', async () => {
+test('tokens of a client are counted for each UTC day, and its budget is reported with them', async () => {
   let date = new Date('2026-05-01T23:59:00Z');
   const { clients, registry } = createGatewayMetrics({ date: () => date });
   const shown = async (name: string) =>

@@ -2,7 +2,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { TokenUsage } from '../chat/read-usage.ts';
 import { type OutcomeName, outcomeNames } from './outcomes.ts';
 
-/** Most clients that get their own metric series; all further clients share one series. */
+/** Maximum number of clients that get their own metric series; all further clients share one series. */
 const maxClients = 200;
 const dayMs = 86_400_000;
 
@@ -38,7 +38,7 @@ export function createClientUsage(registry: Metrics, now: () => number): ClientU
     labels: { client },
   });
   let day = Math.floor(now() / dayMs);
-  /** Clients that have their own series of the day; the name of any other one stands for the common series. */
+  /** Clients with a separate series of the day; the name of any other client means the common series. */
   const counted = new Set<string>();
   let further: string | undefined;
   return {

@@ -8,7 +8,7 @@ import { type OutcomeName, outcomeNames } from './outcomes.ts';
 const operations = ['chat', 'responses', 'embeddings', 'rerank', 'models'] as const;
 export type GatewayOperationName = (typeof operations)[number];
 
-/** Most aliases that get their own metric series; all further aliases share one series. */
+/** Maximum number of aliases that get their own metric series; all further aliases share one series. */
 const maxAliases = 200;
 
 export type GatewayMetrics = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
 import { createSteadyValue } from './steady-value.ts';
 
-test('the first change of a provider state is reported at once, and a state that alternates for an hour at most every few minutes', () => {
+test('the first change of a provider state is reported immediately, and further ones of an alternating state at most every few minutes', () => {
   const clock = createFakeClock();
   const shown: string[] = [];
   using value = createSteadyValue('reachable', {

@@ -8,8 +8,8 @@ type SteadyValue<T> = Disposable & {
 };
 
 /**
- * Shows the first change at once. After each change the value stays for a pause that grows with the number of recent
- * changes, so that a value that alternates is shown rarely. `onChange` is called after each change.
+ * Shows the first change immediately. After each change the value stays for a pause that grows with the number of
+ * recent changes, so that a value that alternates is shown rarely. `onChange` is called after each change.
  */
 export function createSteadyValue<T>(
   first: T,

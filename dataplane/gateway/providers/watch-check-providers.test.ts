@@ -50,7 +50,7 @@ function openWatch(probeMs = never) {
   return { watch, check, state, asked, logged };
 }
 
-test('a detector that fails a check is in the state with its workload, rule and cause until a text passes', async () => {
+test('the state has a detector that fails a check, with its workload, rule and cause, until a text passes', async () => {
   const { watch, check, state, logged } = openWatch();
   using _watch = watch;
   expect(await check(failed('refused'))).toEqual(failed('refused'));
@@ -80,7 +80,7 @@ test('a detector that denies a text has recovered, and the newest failed rule of
   await until('the recovery is shown', () => watch.state().length === 0);
 });
 
-test('a failed detector is shown as recovered without a request of a user: the gateway probes it with a text of its own', async () => {
+test('a failed detector is shown as recovered without a request of a user: the gateway probes it with a built-in text', async () => {
   const { watch, check, state, asked } = openWatch(1);
   using _watch = watch;
   await check(failed('refused'));
@@ -92,7 +92,7 @@ test('a failed detector is shown as recovered without a request of a user: the g
   expect(asked.join()).not.toContain('the text of a user');
 });
 
-test('a detector of a workload that no route names is neither in the state nor asked', async () => {
+test('a detector of a workload that no route names is neither in the state nor probed', async () => {
   const { watch, check, state, asked } = openWatch(1);
   using _watch = watch;
   await check(failed('refused'), 'request', checkTargetOf(pin.addresses, { digest: 'b'.repeat(64) }));

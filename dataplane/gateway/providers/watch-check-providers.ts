@@ -129,8 +129,8 @@ function faultOf(outcome: CheckOutcome): RuleFault | undefined {
 }
 
 /**
- * Whether the provider has judged again. Providers are asked one after another and the first fault ends the check, so
- * that a text that passes was judged by all of them; a deny shows the provider of its own rule only.
+ * Whether the provider has judged again. Providers are called one after another and the first fault ends the check, so
+ * a text that passes was judged by all of them; a deny shows only the provider of its rule.
  */
 function isAnswered({ rule }: RuleFault, outcome: CheckOutcome): boolean {
   switch (outcome.kind) {
@@ -163,7 +163,7 @@ function watchStage(
     },
   });
 
-  /** Each outcome, also that of a request of a client, is noted by the caller of `ask`. */
+  /** Each outcome, including that of a request of a client, is recorded by the caller of `ask`. */
   async function probe(): Promise<void> {
     if (isProbing) return;
     isProbing = true;

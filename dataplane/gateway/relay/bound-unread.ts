@@ -13,7 +13,8 @@ const paused = new WeakSet<Socket>();
 export function boundUnread(outgoing: ServerResponse, ms: number): void {
   const { socket, writableLength, destroyed } = outgoing;
   if (destroyed || writableLength === 0) return;
-  // The answer to a request that was sent before the one of this connection was answered: its turn comes later.
+  // The answer to a request that was sent before the previous one on this connection was answered: its turn comes
+  // later.
   if (socket === null) return void outgoing.once('socket', () => boundUnread(outgoing, ms));
   outgoing.setTimeout(ms, () => outgoing.destroy());
   pauseReading(outgoing, socket);

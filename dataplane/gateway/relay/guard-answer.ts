@@ -20,9 +20,8 @@ const role = 'assistant';
 
 /**
  * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. Texts of
- * the kinds that `judge` of the binding adds are put into the same check where the limits allow. An answer that passes
- * is sent
- * byte for byte. Rejects only with the reason of the signal.
+ * the kinds that `judge` of the binding adds are checked in the same check where the limits allow. An answer that
+ * passes is sent byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,
@@ -93,7 +92,10 @@ function stop(error: ClientError): AnswerVerdict {
   return { kind: 'stop', error, stage: 'response' };
 }
 
-/** A text with the place of its member, which tells the texts apart: their masks are put into the answer by `maskChatAnswer`. */
+/**
+ * A text with the place of its member, which distinguishes the texts: `maskChatAnswer` applies their masks to the
+ * answer.
+ */
 function unitOf(message: JsonNode, field: TextField, content: string): CheckUnit {
   const node = member(message, field);
   if (node === undefined) return { role, content, place: { kind: 'absent' } };

@@ -14,7 +14,7 @@ test('the first MiB of a stream is free, and one byte more is taken from the bud
   expect([frames.cover(0), budget.taken]).toEqual([true, 0]);
 });
 
-test('a stream that needs more bytes than the budget has left does not get them, and keeps those that it holds', async () => {
+test('a stream that needs more bytes than the budget has does not get them, and keeps the bytes that it holds', async () => {
   const budget = createByteBudget({ limit: 4 * step, largest: step, waitMs: 10 });
   const [oldest, other] = [new HeldFrames(budget.open()), new HeldFrames(budget.open())];
   expect(oldest.cover(freeHeldBytes + step)).toBe(true);

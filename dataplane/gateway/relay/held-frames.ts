@@ -6,7 +6,7 @@ export type RequestBytes = {
 
 /** Bytes that each stream may hold outside of the budget. */
 export const freeHeldBytes = 1_048_576;
-/** The budget is asked for this many bytes at once, because frames are small. */
+/** This many bytes are requested from the budget at once, because frames are small. */
 const stepBytes = 262_144;
 
 /** Accounts for the frames that a stream holds beyond `freeHeldBytes` (docs/design/held-bytes.md). */

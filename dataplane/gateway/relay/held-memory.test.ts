@@ -78,7 +78,7 @@ test('the texts of the request count from the moment when an answer repeats a me
   expect(sent.heldBytes).toBe(bytesPerValue + 2 * 'my note'.length);
 });
 
-test('the inputs of ended calls are not kept until the end of their stream', () => {
+test('the inputs of ended calls are released before the end of their stream', () => {
   const guard = responseGuard();
   const mebibyte = 1_048_576;
   collectGarbage();
@@ -92,7 +92,7 @@ test('the inputs of ended calls are not kept until the end of their stream', () 
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(12 * mebibyte);
 });
 
-test('a piece behind the end of its call ends the stream, and an end that repeats the call does not', () => {
+test('a piece after the end of its call ends the stream, and an end that repeats the call does not', () => {
   const call = [callPiece(0, '{"a":'), callPiece(0, '1}'), callEnd(0, '{"a":1}')];
   expect(runMachine(responseGuard(), [...call, callEnd(0, '{"a":1}'), completed]).end).toEqual({ kind: 'finished' });
   expect(runMachine(responseGuard(), [...call, callPiece(1, '{}'), completed]).end).toEqual({ kind: 'finished' });

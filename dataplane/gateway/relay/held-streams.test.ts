@@ -82,7 +82,7 @@ test('streams that hold more than the byte budget wait for one another, and all 
   expect(budget.taken).toBe(0);
 });
 
-test('a stream that gets no bytes of the budget in time ends as overloaded, and sends nothing of its call', async () => {
+test('a stream that gets no bytes of the budget in time ends as overloaded, and no part of its call is sent', async () => {
   const { ends, most, budget } = await relayMany('silence');
   expect(ends.filter(({ code }) => code === 'upstream_timeout').length).toBeGreaterThanOrEqual(1);
   const refused = ends.filter(({ code }) => code === 'overloaded');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bytesPerValue } from '../chat/text-bounds.ts';
 import { HeldTree } from './held-tree.ts';
 
-/** A budget whose bytes are free at once, or when the test frees them. */
+/** A budget whose bytes are free immediately, or when the test releases them. */
 function budgetOf(limit: number) {
   const waiting = Promise.withResolvers<boolean>();
   let taken = 0;

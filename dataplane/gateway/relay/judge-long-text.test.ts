@@ -45,7 +45,7 @@ const judge = (content: string, checks = policy().checks) =>
 const filler = 'ab cd '.repeat(4_000);
 const around = (at: number, phrase: string) => `${filler.slice(0, at)} ${phrase} ${filler.slice(at)}`;
 
-test('a phrase in a long text is found and masked wherever the text is cut', async () => {
+test('a phrase in a long text is found and masked wherever the text is split', async () => {
   const { checks, seen } = policy();
   expect(await judge(filler, checks)).toEqual({ kind: 'pass', content: filler });
   const [piece = ''] = seen;
@@ -73,7 +73,7 @@ test('a text without white space is refused with its size as one text when it is
   });
 });
 
-test('a piece without a verdict refuses the whole text', async () => {
+test('a piece without a verdict refuses the complete text', async () => {
   let calls = 0;
   const check: CheckClient['check'] = async () => {
     calls += 1;

@@ -13,8 +13,9 @@ import { planChecks } from './plan-checks.ts';
 import type { JudgedText } from './settle-masks.ts';
 
 /**
- * A whole provider answer. `request`: as it was sent to the provider. `structured`: the request asked for JSON. `inWindows`: whether
- * the rules of the policy can judge the windows of a text. `tree`: the memory of what is read from the answer.
+ * A whole provider answer. `request`: as it was sent to the provider. `structured`: the request requires JSON.
+ * `inWindows`: whether the rules of the policy can judge the windows of a text. `tree`: the memory of the parts that
+ * are read from the answer.
  */
 export type WholeAnswer = {
   readonly bytes: Uint8Array;
@@ -86,7 +87,9 @@ export async function judgeWholeTexts(
   return { kind: 'mask', cleaned: [...texts, ...further].map((unit) => cleaned.get(unit) ?? unit.content) };
 }
 
-/** Judges one text of an answer once more, after masks were put into it. Rejects only with the reason of the signal. */
+/**
+ * Judges one text of an answer once more, after masks were applied to it. Rejects only with the reason of the signal.
+ */
 export async function judgeAgain(
   checks: Checks,
   target: CheckTarget,

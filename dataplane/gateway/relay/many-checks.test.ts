@@ -38,7 +38,7 @@ function countedChecks() {
 const unit = (content: string): CheckUnit => ({ role: 'user', content, place: { kind: 'fixed' } });
 const units = (count: number): readonly CheckUnit[] => Array.from({ length: count }, () => unit('text'));
 
-test('a request may need 1,024 checks, and one more refuses it before the first of them', async () => {
+test('a request may need 1,024 checks, and a request that needs one more is refused before its first check', async () => {
   const batches = units(maxChecks).map((one) => [one]);
   const checks = countedChecks();
   expect(await guardInput(checks, target, batches, signal)).toEqual({ kind: 'pass' });
@@ -83,7 +83,7 @@ test('a text that the limit of a check cannot divide is named as too long', asyn
 test('a request whose masks need more than 4,096 checks is refused when it has made them', async () => {
   const counted = countedChecks();
   const checks: Pick<CheckClient, 'check'> = {
-    // A mask of five words: few places are a cut between two masks.
+    // A mask of five words: few places are a possible split between two masks.
     check: async (_target, _stage, messages) => {
       await counted.check();
       return { kind: 'mask', contents: messages.map(({ content }) => content.replace(/(?:word ){5}/g, '***** ')) };
@@ -100,7 +100,7 @@ test('a request whose masks need more than 4,096 checks is refused when it has m
   });
 });
 
-test('a whole answer may need 1,024 checks, also in windows, and one more refuses it before the first of them', async () => {
+test('a complete answer may need 1,024 checks, even in windows, and one that needs more is refused before its first check', async () => {
   const judge = (checks: ReturnType<typeof countedChecks>, further: readonly CheckUnit[]) =>
     judgeWholeTexts(checks, target, { texts: [], further, inWindows: true }, signal);
   const refused = { kind: 'stop', error: { kind: 'plain', code: 'upstream_too_large', param: null } };

@@ -3,7 +3,7 @@ export class SentBody implements Disposable {
   #bytes: Uint8Array | undefined;
   readonly #release: () => void;
 
-  /** @param release gives the bytes that the request holds in the budget back */
+  /** @param release returns the bytes that the request holds to the budget */
   constructor(bytes: Uint8Array, release: () => void) {
     this.#bytes = bytes;
     this.#release = release;

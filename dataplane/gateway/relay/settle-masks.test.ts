@@ -53,7 +53,7 @@ describe('masks of a text and of the strings inside of it', () => {
     expect(await settle(units, outer)).toEqual({ settled: { kind: 'settled', contents: outer }, again: [] });
   });
 
-  test('a mask that matches its own replacement is put into the text, and one that breaks the JSON is a deny', async () => {
+  test('a mask that matches its own replacement is applied to the text, and one that breaks the JSON is a deny', async () => {
     const masked = ['{"mail":"x","other":"x"}', 'to:\n[x]', '\ta@b.example'];
     const twice = await settle(units, masked, (text) => text.replace('[x]', '[x][x]'));
     expect(twice.settled).toMatchObject({
@@ -63,14 +63,14 @@ describe('masks of a text and of the strings inside of it', () => {
     expect(broken.settled).toEqual({ kind: 'stop', error: plainError('policy_denied') });
   });
 
-  test('a deny of the text with masks is a deny', async () => {
+  test('a denied text with masks is a deny', async () => {
     const masked = ['{}', 'to:\n[x]', '\ta@b.example'];
     const stop = { kind: 'stop', error: plainError('policy_denied') } as const;
     expect(await settleMasks(units, masked, async () => stop)).toEqual(stop);
   });
 });
 
-test('masks at every level of JSON in strings are put into their strings, in a text and in arguments of a call', async () => {
+test('masks at every level of JSON in strings are applied to their strings, in a text and in arguments of a call', async () => {
   const content = JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ c: 'x\ny' }) }) });
   const expected = JSON.stringify({ a: JSON.stringify({ b: JSON.stringify({ c: 'x\n***' }) }) });
   const nested = collectNested(

@@ -4,7 +4,7 @@ import { findForeignKey, rerankKeys, rerankMembers } from '../chat/known-keys.ts
 import { findWrongKind } from '../chat/member-kinds.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
-/** Most documents of one rerank request; the limit of the API. */
+/** Maximum number of documents of one rerank request; the limit of the API. */
 const maxRerankDocuments = 1_000;
 
 /**

@@ -35,7 +35,7 @@ const said = (more: object): object => ({ input: [{ type: 'message', role: 'user
 const result = (output: unknown): object => ({ input: [{ type: 'function_call_output', call_id: 'c', output }] });
 type Put = (key: string, value: unknown) => object;
 
-/** The model is looked up, so that `model` holds no text. */
+/** The model is looked up, so `model` contains no text. */
 const places: readonly (readonly [string, readonly string[], Put])[] = [
   ['the request', [...responseKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
   ['a message', [...messageItemKeys, other], (key, value) => said({ [key]: value })],
@@ -63,7 +63,7 @@ const places: readonly (readonly [string, readonly string[], Put])[] = [
 describe('a text of any form at any member of a request of the Responses API', () => {
   const rules = { textOnly: false, streaming: 'served', extraKeys: new Set([other]) } as const;
 
-  test.each(places)('%s: is judged, or refused', (_, keys, put) => {
+  test.each(places)('in a request of the Responses API, %s is judged or refused', (_, keys, put) => {
     const unseen = formsAt(keys, put).filter(({ value }) => {
       const bytes = value({ model: 'm', input: 'hi' });
       const root = parseTree(bytes);
@@ -78,7 +78,7 @@ describe('a text of any form at any member of a request of the Responses API', (
     expect(unseen.map(({ name }) => name)).toEqual([]);
   });
 
-  test('the names that the API gives to members of items are no text', () => {
+  test('the names of the API for members of items are not judged as text', () => {
     const items = [...inputItemTypes].map((type) => ({
       type,
       ...Object.fromEntries(itemKeys.map((key) => [key, true])),
@@ -108,7 +108,7 @@ const answerPlaces: readonly (readonly [string, readonly string[], Put])[] = [
 ];
 
 describe('a text of any form at any member of an answer of the Responses API', () => {
-  test.each(answerPlaces)('%s: is judged, or refused', (_, keys, put) => {
+  test.each(answerPlaces)('in a request of the Responses API, %s is judged or refused', (_, keys, put) => {
     const unseen = formsAt(keys, put).filter(({ value }) => {
       const bytes = value({});
       const root = parseTree(bytes);

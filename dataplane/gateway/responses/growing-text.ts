@@ -40,7 +40,10 @@ export class GrowingText {
     return this.joined(whole);
   }
 
-  /** @returns the texts to judge for a whole text in its place: that text, and the place where clients join it to the text in front of it */
+  /**
+   * @returns the texts to judge for a complete text in its place: that text, and the place where clients join it to the
+   * previous text
+   */
   joined(whole: string): readonly string[] {
     return [...this.#before.map((one) => one + beginOf(whole)), whole];
   }
@@ -62,9 +65,9 @@ export class GrowingText {
   }
 
   /**
-   * The next window, and in front of the first one the place where clients join this text to the one in front of it: a
-   * phrase that is cut there is judged before any byte of this text leaves. Each of them is judged as a text of its own, because a
-   * rule for whole words does not find a word to which another text is glued. None while the window is incomplete.
+   * The next window, and before the first one the place where clients join this text to the previous one: a phrase that
+   * is split there is judged before any byte of this text is sent. Each of them is judged as a separate text, because a
+   * rule for whole words does not find a word that another text directly follows. None while the window is incomplete.
    */
   nextTexts(): readonly WaitingText[] {
     const window = this.channel.nextWindow();

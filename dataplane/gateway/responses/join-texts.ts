@@ -26,7 +26,7 @@ function positionsOf(path: string): readonly number[] {
 }
 
 /**
- * The texts around each place where clients join two texts of messages, so that a phrase which is cut there is judged,
+ * The texts around each place where clients join two texts of messages, so that a phrase that is split there is judged,
  * too. A mask of one has no place in the answer.
  */
 export function seamsOf(texts: readonly { readonly path: string; readonly text: string }[]): readonly CheckUnit[] {

@@ -33,7 +33,7 @@ function typesOf(union: string): readonly string[] {
   return [...new Set(types)].filter((type) => type !== 'message').sort();
 }
 
-test('every type of an item in the input is known, but for references to items that only the provider has', () => {
+test('every type of an item in the input is known, except references to items that only the provider has', () => {
   const types = typesOf('ResponseInputItem');
   expect(types).toContain('item_reference');
   expect([...inputItemTypes].sort()).toEqual(types.filter((type) => type !== 'item_reference'));

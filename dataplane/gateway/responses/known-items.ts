@@ -1,8 +1,8 @@
 import type { MemberKinds } from '../chat/member-kinds.ts';
 
 /**
- * Members of a guarded request for a response and their kinds: those of `ResponseCreateParams` of the pinned `openai` package
- * (`known-items.test.ts` compares them). Values that bring text which no check sees are refused.
+ * Members of a guarded request for a response and their kinds: those of `ResponseCreateParams` of the pinned `openai`
+ * package (`known-items.test.ts` compares them). Values that contain text which no check sees are refused.
  */
 export const responseMembers = {
   access_programs: ['object'],

@@ -86,7 +86,7 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
   }
 }
 
-/** Encrypted reasoning is base64 that cannot be read. Anything else in its place is reasoning. */
+/** Encrypted reasoning is base64 that cannot be read. Any other value in its place is reasoning. */
 function readEncrypted(node: JsonNode, place: string, role: string, further: TextCollector): void {
   readMedia('reasoning', node, place, role, further);
   if (node.kind === 'string' && node.value !== '' && textInBase64(node) === undefined) further.unreadable(place);

@@ -22,7 +22,7 @@ import { declaredType, disguisedKey, type ObjectNode, readAttachment, readItem }
 
 type Units = ParseResult<readonly CheckUnit[]>;
 
-/** Members that bring text which only the provider has, or an answer that is fetched later, past the checks. */
+/** Members with text that only the provider has, or with an answer that is fetched later, which bypasses the checks. */
 const storedTexts = ['previous_response_id', 'conversation', 'prompt'] as const;
 const toolMembers = ['tools', 'tool_choice', 'parallel_tool_calls', 'max_tool_calls'] as const;
 

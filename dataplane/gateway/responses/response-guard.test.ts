@@ -71,7 +71,7 @@ describe('a streamed response', () => {
     );
   });
 
-  test('a clean response arrives with the same events in the same order, however it is cut', () => {
+  test('a clean response arrives with the same events in the same order, however it is split', () => {
     fc.assert(
       fc.property(text(2_500), text(200), cuts, cuts, (long, short, inText, inBytes) => {
         const items = [reasoningItem(short), messageItem([short, long]), callItem('{"a":1}')];
@@ -91,7 +91,7 @@ describe('a streamed response', () => {
     expect(windows.every((window) => Buffer.byteLength(window) <= 1_280)).toBe(true);
   });
 
-  test('text leaves before the response is complete, and the last 255 judged bytes wait', () => {
+  test('text is sent before the response is complete, and the last 255 judged bytes are held', () => {
     const long = 'x'.repeat(1_025);
     const events = responseEvents([messageItem([long])], (whole) => [...whole]);
     const deltas = events.filter(({ type }) => type !== 'response.output_text.done').slice(0, 4 + 1_025);
@@ -100,7 +100,7 @@ describe('a streamed response', () => {
     expect(textOf(run(streamed(deltas.slice(0, -1))).beforeEnd)).toHaveLength(0);
   });
 
-  test('the end of a text lets it leave immediately, before the next item', () => {
+  test('the end of a text releases it immediately, before the next item', () => {
     const events = responseEvents([messageItem(['a short preamble']), callItem('{"q":1}')]);
     const upTo = events.findIndex(({ type }) => type === 'response.output_text.done');
     expect(textOf(run(streamed(events.slice(0, upTo + 1))).beforeEnd)).toBe('a short preamble');
@@ -154,7 +154,7 @@ describe('a streamed response', () => {
     expect(run(stream).windows).toEqual(['a', 'badword']);
   });
 
-  test.each(misplaced)('text in a member of another event in %s is judged before it leaves', (_, one) => {
+  test.each(misplaced)('text in a member of another event in %s is judged before it is sent', (_, one) => {
     const events = responseEvents([]);
     const stream = streamed([...events.slice(0, 2), one, ...events.slice(2)]);
     const result = run(stream, denies('BAD'));
@@ -181,7 +181,7 @@ describe('a streamed response', () => {
     expect(sentEvents(ended.beforeEnd)).toHaveLength(2 + 'my BAD verse'.length + 1);
   });
 
-  test('a string in a list of pieces is judged alone, too, because a reader can take it without the one in front of it', () => {
+  test('a string in a list of pieces is judged alone, too, because a reader can read it without the previous one', () => {
     const events = responseEvents([messageItem(['fine'])]);
     const poem = (...pieces: readonly unknown[]): Uint8Array[] =>
       streamed([
@@ -206,7 +206,7 @@ describe('a streamed response', () => {
   });
 
   test.each(['response.output_text.done', 'response.content_part.done', 'response.output_item.done'])(
-    'another whole text in %s is judged with the text in front of it, before it leaves',
+    'another complete text in %s is judged with the text before it, before it is sent',
     (type) => {
       const stream = (text: string): Uint8Array[] =>
         streamed(
@@ -225,7 +225,7 @@ describe('a streamed response', () => {
   );
 
   test.each(['response.output_text.done', 'response.content_part.done', 'response.output_item.done'])(
-    'the text behind another whole text in %s is judged with it, before it leaves',
+    'the text after another complete text in %s is judged with it, before it is sent',
     (type) => {
       const stream = (text: string): Uint8Array[] =>
         streamed(
@@ -259,14 +259,11 @@ describe('a streamed response', () => {
     ['a message', [messageItem(['it is']), callItem('{}'), messageItem(['BAD x'], 'msg_2')]],
     ['a long message', [messageItem(['it is']), messageItem([`BAD ${'x '.repeat(2_000)}`], 'msg_2')]],
   ];
-  test.each(glued)(
-    'a forbidden word at the beginning of %s is not sent, although a letter is in front of it',
-    (_, items) => {
-      const result = run(streamed(responseEvents(items, (whole) => [...whole])), deniesMatch(/\bBAD\b/));
-      expect(result.end).toEqual(denied);
-      expect(textOf(result.emitted)).toBe('it is');
-    },
-  );
+  test.each(glued)('a forbidden word at the beginning of %s is not sent, even if a letter precedes it', (_, items) => {
+    const result = run(streamed(responseEvents(items, (whole) => [...whole])), deniesMatch(/\bBAD\b/));
+    expect(result.end).toEqual(denied);
+    expect(textOf(result.emitted)).toBe('it is');
+  });
 
   test('a stream is denied exactly where one of its texts, or the place where two of them are joined, is denied', () => {
     const words = fc.array(fc.constantFrom('BAD', 'BA', 'D', 'a', ' ', '_', 'é', '😀'), { maxLength: 6 });
@@ -340,7 +337,7 @@ describe('a streamed response', () => {
     expect(run(streamed([delta, added(''), completed])).end).toEqual({ kind: 'finished' });
   });
 
-  test('texts that come as a whole only are judged once, and together with the text in front of them', () => {
+  test('texts that arrive only as a whole are judged once, and together with the text before them', () => {
     const items = [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')];
     const stream = streamed(responseEvents(items, () => []));
     const result = run(stream, denies('BAD'));
@@ -350,7 +347,7 @@ describe('a streamed response', () => {
     expect(run(stream).windows).toEqual(['it is B', 'it is BAD here', 'AD here']);
   });
 
-  test('texts that do not come in the order of their places are joined at the end of the response', () => {
+  test('texts that arrive out of order are joined at the end of the response', () => {
     const delta = (output_index: number, piece: string) => ({
       type: 'response.output_text.delta',
       output_index,
@@ -364,7 +361,7 @@ describe('a streamed response', () => {
     expect(run(streamed(stream)).end).toEqual({ kind: 'finished' });
   });
 
-  test.each(places)('text in %s that no delta had is judged before it leaves', (_, change) => {
+  test.each(places)('text in %s that no delta had is judged before it is sent', (_, change) => {
     const events = responseEvents([messageItem(['fine'])]);
     const result = run(streamed(change(events)), denies('BAD'));
     expect(result.end).toEqual(denied);
@@ -399,7 +396,7 @@ describe('a streamed response', () => {
     ['the end of a chat stream', 'data: [DONE]\n\n', 'invalid'],
     ['an end without the last event', '', 'broken'],
   ];
-  test.each(faults)('%s ends the stream with its fault and without its text', (_, bytes, fault) => {
+  test.each(faults)('a streamed response with %s ends with this fault and without the text', (_, bytes, fault) => {
     const result = run([Buffer.from(bytes)]);
     expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault } });
     expect(result.emitted).toBe('');
@@ -460,7 +457,7 @@ describe('further texts of a streamed response', () => {
     expect(windows).toHaveLength(3);
   });
 
-  test('log probabilities that are not empty are judged before their event leaves', () => {
+  test('log probabilities that are not empty are judged before their event is sent', () => {
     const events = responseEvents([messageItem(['fine'])]);
     const stream = streamed(replace(events, 'response.output_text.delta', { logprobs: [{ token: 'BAD' }] }));
     const result = run(stream, denies('BAD'), { judged: ['parameters'] });
@@ -507,7 +504,7 @@ describe('further texts of a streamed response', () => {
     expect(sentEvents(beforeEnd)).toHaveLength(upTo + 1);
   });
 
-  test('a phrase that is cut into pieces of the code of a tool leaves in none of them', () => {
+  test('no piece of a phrase that is split over pieces of the code of a tool is sent', () => {
     const code = [...'run BAD'].map((delta) => ({ type: 'response.code_interpreter_call_code.delta', delta }));
     const all = [...code, { type: 'response.code_interpreter_call_code.done', code: 'run BAD' }];
     const events = [...responseEvents([]).slice(0, 2), ...all, ...responseEvents([]).slice(2)];
@@ -517,7 +514,7 @@ describe('further texts of a streamed response', () => {
     expect(run(streamed(events), undefined, { judged: ['toolCalls'] }).emitted).toBe(responseStream(events));
   });
 
-  test('the pieces of a call are judged where its end gives other arguments', () => {
+  test('the pieces of a call are judged if its end has other arguments', () => {
     const events = responseEvents([callItem('{"q":"BAD"}')]).map((one) =>
       one['type'] === 'response.function_call_arguments.delta' || one['type'] === 'response.in_progress'
         ? one

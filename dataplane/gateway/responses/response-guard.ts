@@ -29,7 +29,7 @@ export const responseStreamBounds = {
 
 type ReadEvent = Extract<ResponseEvent, { readonly kind: 'event' }>;
 type Waits = { readonly channel: TextChannel; readonly end: number };
-/** A held event. It leaves after its checks, its text and its call have passed, and after every event in front of it. */
+/** A held event. It is sent after its checks, its text and its call have passed, and after every earlier event. */
 type HeldEvent = {
   readonly frame: Buffer;
   readonly bytes: number;
@@ -139,7 +139,10 @@ export class ResponseGuard extends SteppedGuard {
     if (this.#heldBytes > most) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
-  /** Adds a piece to a text that grows. @returns false for one behind the end of its text, and for more texts than may be judged */
+  /**
+   * Adds a piece to a text that grows. @returns false for a piece after the end of its text, and for more texts than
+   * may be judged
+   */
   #grow(path: string, piece: string, waits: Waits[]): boolean {
     if (piece === '' && !this.#texts.has(path)) return true;
     const text = this.#textAt(path);
@@ -211,7 +214,7 @@ export class ResponseGuard extends SteppedGuard {
     }
   }
 
-  /** @returns false for a piece behind the end of its call, and for more calls than may be judged */
+  /** @returns false for a piece after the end of its call, and for more calls than may be judged */
   #growCall(path: string, text: string): boolean {
     const call = this.#callAt(path);
     if (call === undefined || call.digest !== undefined) return false;

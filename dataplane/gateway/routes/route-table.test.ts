@@ -104,7 +104,7 @@ describe('an alias', () => {
     expect(answers()).toEqual(['s', 'r']);
   });
 
-  test('disabling or deleting a route takes effect at once', () => {
+  test('disabling or deleting a route takes effect immediately', () => {
     const table = tableOf(seen('r', unguarded('m')));
     table.observe(seen('r', guarded('m', { state: 'Disabled' })));
     expect(kindOf(table.lookup('m'))).toBe('disabled');
@@ -123,7 +123,7 @@ describe('an alias', () => {
     expect(kindOf(table.lookup('new'))).toBe('route');
   });
 
-  test('a route that was created again takes nothing over from the deleted one', () => {
+  test('a route that was created again takes nothing from the deleted one', () => {
     const table = tableOf(seen('r', unguarded('m'), 'first'));
     table.observe(seen('r', guarded('m'), 'second'));
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
@@ -166,7 +166,7 @@ describe('a version that is not understood', () => {
     ).state();
 
   test.each(['http://127.0.0.1:9001', 'http://[::1]:9001', `http://${workload}.default.svc:8000`])(
-    'a route to %s is probed',
+    'a route to the address %s is probed',
     (address) => expect(at(address)).toMatchObject({ pending: [{ route: 'r' }], rejected: [] }),
   );
 
@@ -179,7 +179,7 @@ describe('a version that is not understood', () => {
     ['an address with a user name', `http://user@${workload}.default.svc:8000`],
     ['another machine of a loopback network', 'http://127.0.0.2:9001'],
     ['another scheme', `ftp://${workload}.default.svc`],
-  ])('a route to %s is rejected and not probed', (_, address) => {
+  ])('a route to the address %s is rejected and not probed', (_, address) => {
     expect(at(address)).toMatchObject({ pending: [], rejected: [{ reason: 'invalid_route: guardrail.addresses' }] });
   });
 
@@ -193,7 +193,7 @@ describe('a version that is not understood', () => {
     expect(kindOf(table.lookup('m'))).toBe('unavailable');
   });
 
-  test('a version is rejected while its runtime contradicts it', () => {
+  test('a route version is rejected while its runtime contradicts it', () => {
     const route = seen('r', guarded('m'));
     const table = tableOf(route);
     table.probed('r', route.version, { kind: 'contradicted', reason: 'probe_policy_unavailable' });
@@ -207,7 +207,7 @@ describe('a version that is not understood', () => {
 describe('a pin', () => {
   const next = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c02';
 
-  test('a pin holds the version at admission and keeps its workload in use until it is released', () => {
+  test('a pin keeps the route version at admission and its workload in use until it is released', () => {
     const first = seen('r', guarded('m'));
     const table = tableOf(first);
     table.probed('r', first.version, proved);

@@ -12,7 +12,7 @@ function guarded(name: string): SeenRoute {
   return { name, uid: metadata.uid, version: metadata.resourceVersion, created: 0, spec };
 }
 
-test('a replica is ready once every route was loaded and each was probed or rejected', () => {
+test('a replica is ready once every route was loaded and then probed or rejected', () => {
   const table = new RouteTable('default');
   const moves: boolean[] = [];
   using readiness = watchReadiness(table, () => moves.push(readiness.mayServe()));

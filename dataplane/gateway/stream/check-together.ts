@@ -2,13 +2,13 @@ import { batchMessages } from '#checks/batch-messages';
 import type { CheckLimits } from '../judged/call-texts.ts';
 import type { GuardCheck } from './stepped-guard.ts';
 
-/** A text that is to be judged, and what follows when it has passed. */
+/** A text to judge, and the action when it has passed. */
 export type WaitingText = { readonly text: string; readonly pass: () => void };
 
 /**
- * One check of texts of a stream, the first ones in their order, as many as its limits allow, each as a message of its own. So
- * no text passes before those in front of it. Any denied text stops the stream. Patterns and terms judge each message alone; a
- * classifier or a detector gets the messages of a check together, as for a whole answer.
+ * One check of texts of a stream, the first ones in their order, as many as its limits allow, each as a separate
+ * message. So no text passes before earlier texts. Any denied text stops the stream. Patterns and terms judge each
+ * message alone; a classifier or a detector gets the messages of a check together, as for a whole answer.
  * @param waiting at least one
  */
 export function checkTogether(waiting: readonly WaitingText[], limits: CheckLimits): GuardCheck {

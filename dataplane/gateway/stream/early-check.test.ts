@@ -48,20 +48,20 @@ describe('frames without text behind held text', () => {
     expect(result.emitted).toBe('');
   });
 
-  test('content and refusal are both checked before frames behind them are sent', () => {
+  test('content and refusal are both checked before later frames are sent', () => {
     const stream = [chunkJson({ content: 'fine' }), chunkJson({ refusal: 'forbidden' }), toolFrame(70_000)];
     const result = runGuard(bytesOf(stream), denies('forbidden'));
     expect(result.windows).toEqual(['fine', 'forbidden']);
     expect(result.emitted).toBe('');
   });
 
-  test('a frame with a finish reason keeps its place, and so does every frame behind it', () => {
+  test('a frame with a finish reason keeps its place, and so does every later frame', () => {
     const stream = [opening, chunkJson({}, 'tool_calls'), toolFrame(70_000), '{"choices":[],"usage":{}}'];
     expect(runGuard(bytesOf(stream)).beforeEnd).toBe('');
     expect(eventsOf(runGuard(bytesOf([...stream, '[DONE]'])).emitted)).toEqual([...stream, '[DONE]']);
   });
 
-  test('frames after half a surrogate pair are held until the limit of held bytes is reached', () => {
+  test('frames after half of a surrogate pair are held until the limit of held bytes is reached', () => {
     const half = chunkJson({ content: 'a\ud83d' });
     expect(runGuard(bytesOf([half, toolFrame(70_000)])).beforeEnd).toBe('');
     const result = runGuard(bytesOf([half, ...Array.from({ length: 20 }, () => toolFrame(60_000))]));

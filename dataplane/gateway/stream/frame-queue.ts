@@ -22,8 +22,9 @@ type QueuedFrame = {
 };
 
 /**
- * The frames of a stream that wait for their checks, and the order in which they leave (docs/design/streaming.md, "Frames"). A
- * frame leaves only when each of its own texts is released up to its end, and all text in front of it has passed a check.
+ * The frames of a stream that wait for their checks, and the order in which they leave (docs/design/streaming.md,
+ * "Frames"). A frame is sent only when each of its own texts is released up to its end, and all earlier text has passed
+ * a check.
  */
 export class FrameQueue {
   readonly #texts: StreamTexts;
@@ -96,9 +97,9 @@ export class FrameQueue {
   }
 
   /**
-   * The frames that leave before frames in front of them which wait for the tail of a text that stands still: those whose own
-   * texts are released, up to the first frame that has text without a check, waits for another text, or keeps its place. The
-   * frames of one text never pass each other. Frames without text leave with the next one behind them that has text.
+   * The frames that are sent before earlier frames which wait for the tail of a paused text: frames whose own texts are
+   * released, up to the first frame that has text without a check, waits for another text, or keeps its place. The
+   * frames of one text never pass each other. Frames without text are sent with the next frame that has text.
    */
   #passing(): ReadonlySet<QueuedFrame> {
     const passing = new Set<QueuedFrame>();
@@ -118,7 +119,7 @@ export class FrameQueue {
     return passing;
   }
 
-  /** Whether each text for which the frame waits stands still. */
+  /** Whether each text for which the frame waits is paused. */
   #standsStill({ texts }: QueuedFrame): boolean {
     return texts.every((text) => isOut(text) || this.#texts.standsStill(text.channel));
   }

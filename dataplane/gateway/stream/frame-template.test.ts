@@ -19,7 +19,7 @@ function taught(...frames: readonly Buffer[]): FrameTemplate {
   return template;
 }
 
-test('a frame of a known form has the text and the sent bytes that reading it whole gives', () => {
+test('reading a frame of a known form yields the same text and the same sent bytes as parsing it completely', () => {
   const template = taught(frame('"a"'));
   for (const text of [
     '"b"',
@@ -37,7 +37,7 @@ test('a frame of a known form has the text and the sent bytes that reading it wh
   }
 });
 
-test('padding behind the text may differ, and the model may be named before, between and behind them', () => {
+test('padding after the text may differ, and the model may be named before, between and after them', () => {
   const padded = (text: string, padding: string, order: number): Buffer => {
     const parts = [`"choices":[{"index":0,"delta":{"content":"${text}"}}]`, `"obfuscation":"${padding}"`];
     return Buffer.from(`{${parts.toSpliced(order, 0, '"model":"m"').join()}}`);
@@ -61,7 +61,7 @@ test.each([
   ['a text with a line feed', frame('"a\nb"')],
   ['a text that is no UTF-8', Buffer.from(frame('"?"').map((byte) => (byte === 0x3f ? 0xff : byte)))],
   ['a replacement character, which the reader of whole frames tells from invalid bytes', frame('"\u{fffd}"')],
-])('a frame with %s is not of the known form', (_, data) => {
+])('a frame with %s does not have the known form', (_, data) => {
   expect(taught(frame('"a"')).match(data)).toBeUndefined();
 });
 
@@ -76,7 +76,7 @@ test('a frame without delta.content or in several lines teaches no form', () => 
   }
 });
 
-test('a changed frame is unknown, or reading it whole gives the same text and no other text', () => {
+test('a changed frame is unknown, or parsing it completely yields the same text and no other text', () => {
   const template = taught(frame('"a"', ',"obfuscation":"pad"'));
   const change = fc.record({ at: fc.nat(200), cut: fc.nat(3), bytes: fc.uint8Array({ maxLength: 3 }) });
   const character = fc.constantFrom(...'ab",:{}[]\\un0041 я😀\u{fffd}\n'.split(''));

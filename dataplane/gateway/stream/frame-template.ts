@@ -14,7 +14,7 @@ const textKey = Buffer.from('"content"');
 /** A provider whose frames have no common form is soon no longer compared with one. */
 const maxForms = 8;
 
-/** A JSON string without escapes. U+FFFD may stand for bytes that are no UTF-8. */
+/** A JSON string without escapes. U+FFFD may represent bytes that are not UTF-8. */
 const plainString = /^"[^"\\\p{Cc}\u{fffd}]*"$/u;
 
 /**
@@ -115,7 +115,7 @@ function readTree(data: Buffer): JsonNode | undefined {
 const prefixBytes = 'data: '.length;
 const suffixBytes = '\n\n'.length;
 
-/** @returns undefined if what differs between both is in one of the strings */
+/** @returns undefined if both differ in one of the strings */
 function formOf(data: Buffer, sent: Buffer, strings: readonly Range[]): Form | undefined {
   const inner = sent.subarray(prefixBytes, sent.length - suffixBytes);
   const least = Math.min(data.length, inner.length);

@@ -45,7 +45,7 @@ const run = (
 describe('tool calls in a stream', () => {
   const args = JSON.stringify({ q: 'a harmless text', n: 4 });
 
-  test.each(['toolCalls', 'names'] as const)('a stream with judged %s arrives whole, each frame once', (kind) => {
+  test.each(['toolCalls', 'names'] as const)('a stream with judged %s arrives completely, each frame once', (kind) => {
     const named = frame({ tool_calls: [{ index: 0, id: 'c', function: { name: 'search it', arguments: '' } }] });
     const frames = [frame({ content: 'let me see' }), named, callFrame(args.slice(0, 7)), callFrame(args.slice(7))];
     const { emitted, windows, end } = run([...frames, finish, done], undefined, judging(kind));
@@ -54,7 +54,7 @@ describe('tool calls in a stream', () => {
     expect(windows).toContain(kind === 'names' ? 'search it' : 'a harmless text');
   });
 
-  test('no frame of a call leaves when any call of the stream is denied, however the arguments are cut', () => {
+  test('no frame of a call is sent when any call of the stream is denied, however the arguments are split', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (cuts, escaped) => {
         const phrase = escaped ? 's\\u0065cret phrase' : 'secret phrase';
@@ -66,7 +66,7 @@ describe('tool calls in a stream', () => {
     );
   });
 
-  test('text before a denied tool call is sent only after it passed a check, and nothing behind the call is sent', () => {
+  test('text before a denied tool call is sent only after it passed a check, and nothing after the call is sent', () => {
     const content = 'x'.repeat(3_000);
     const { emitted, end } = run([frame({ content }), callFrame('"secret phrase"'), frame({ content: 'tail' }), done]);
     expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
@@ -74,7 +74,7 @@ describe('tool calls in a stream', () => {
     expect(emitted).not.toContain('tail');
   });
 
-  test('a call of 1 MiB in pieces of 26 bytes passes behind a preamble, and one of 4 MiB is too large to hold', () => {
+  test('a call of 1 MiB in pieces of 26 bytes passes after a preamble, and one of 4 MiB is too large to hold', () => {
     const text = JSON.stringify({ q: 'x'.repeat(1_048_576) });
     const frames = (size: number) =>
       Array.from({ length: Math.ceil(size / 26) }, (_, at) => callFrame(text.slice(at * 26, at * 26 + 26)));
@@ -116,7 +116,7 @@ describe('tool calls in a stream', () => {
     );
   });
 
-  test('calls that are not judged pass unread, as in the contract', () => {
+  test('calls that are not judged are forwarded unread, as the contract requires', () => {
     const { end } = run([callFrame('secret phrase'), finish, done], undefined, judging('reasoning'));
     expect(end).toEqual({ kind: 'finished' });
   });
@@ -145,7 +145,7 @@ describe('further texts in a stream', () => {
     'a member of the root': (text: string) => frame({}, { note: text }),
   } as const;
 
-  test.each(Object.entries(shapes))('no byte of a denied phrase in %s leaves, for every cut', (_, shape) => {
+  test.each(Object.entries(shapes))('no byte of a denied phrase in %s is sent, wherever it is split', (_, shape) => {
     fc.assert(
       fc.property(fc.nat(3_000), fc.array(fc.nat(), { minLength: 1, maxLength: 20 }), (before, cuts) => {
         const text = `${'x '.repeat(before)}${phrase}${' y'.repeat(600)}`;
@@ -230,7 +230,7 @@ describe('further texts in a stream', () => {
     ],
     ['two log probabilities', [frame({}, { logprobs: [{ token: 'Visa' }, { token: '4111' }] })]],
   ])(
-    'a forbidden word that begins one of %s is found, although clients may read another string in front of it',
+    'a forbidden word that begins one of %s is found, although clients may read another string before it',
     (_, frames) => {
       const { emitted, end } = run([...frames, finish, done], card);
       expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
@@ -239,7 +239,7 @@ describe('further texts in a stream', () => {
     },
   );
 
-  test('JSON in an input of a call that is an object is judged without its escapes, as in a whole answer', () => {
+  test('JSON in an input of a call that is an object is judged without its escapes, as in a complete answer', () => {
     const inputs = ['{"a":"bad\\u0077ord"}', '{"b":"{\\"c\\":\\"bad\\\\u0077ord\\"}"}'];
     for (const q of inputs) {
       const frames = [frame({ tool_calls: [{ index: 0, function: { arguments: { q } } }] }), finish, done];
@@ -256,7 +256,7 @@ describe('further texts in a stream', () => {
     expect(windows).not.toContain('ass');
   });
 
-  test('log probabilities with 20 tokens for each one take few checks', () => {
+  test('log probabilities with 20 tokens for each one need few checks', () => {
     const token = (at: number, other: number) => ({ token: `t${at}x${other}` });
     const frames = Array.from({ length: 250 }, (_, at) => {
       const logprobs = {
@@ -270,7 +270,7 @@ describe('further texts in a stream', () => {
     expect(windows.length).toBeLessThan((4 * bytes) / 960);
   });
 
-  test('items that alternate are told apart by their index', () => {
+  test('alternating items are distinguished by their index', () => {
     const item = (index: number, text: string) => frame({ reasoning_details: [{ type: 'text', text, index }] });
     const frames = [item(0, 'bo'), item(1, 'x'), item(0, 'mb'), finish, done];
     expect(run(frames, denies('bomb'))).toMatchObject({
@@ -282,7 +282,7 @@ describe('further texts in a stream', () => {
     expect(windows).toContain('x');
   });
 
-  test('a list of sources that each frame repeats is judged once, beside its window', () => {
+  test('a list of sources that each frame repeats is judged once, in addition to its window', () => {
     const sources = ['https://a.example/one', 'https://b.example/two'];
     const frames = Array.from({ length: 20 }, () => frame({ content: 'word ' }, { citations: sources }));
     const { windows, end } = run([...frames, finish, done]);
@@ -290,7 +290,7 @@ describe('further texts in a stream', () => {
     for (const one of sources) expect(windows.filter((text) => text === one)).toHaveLength(1);
   });
 
-  test('half a character at the end of a string of a list is judged, and the whole one in the window', () => {
+  test('half of a character at the end of a string of a list is judged, and the complete one in the window', () => {
     const frames = [frame({ thoughts: ['4111 \ud83d'] }), frame({ thoughts: ['\ude00'] }), finish, done];
     expect(run([frame({ thoughts: ['Visa'] }), ...frames], card).end).toEqual({
       kind: 'stopped',

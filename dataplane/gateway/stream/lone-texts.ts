@@ -8,13 +8,17 @@ import type { WaitingText } from './check-together.ts';
 const maxKnown = 4_096;
 
 /**
- * Texts of frames that are judged each alone, beside the window that has them together with others: whole, or in windows where one
- * is larger than a check. A text that comes again, as a list of sources that a provider repeats in each frame, is judged once.
+ * Texts of frames that are judged separately, in addition to the window that contains them with others: whole, or in
+ * windows if one is larger than a check. A text that comes again, as a list of sources that a provider repeats in each
+ * frame, is judged once.
  */
 export class LoneTexts {
   /** The texts of the next checks, in their order: each text, or the windows of one. */
   readonly #waiting = new Set<{ readonly text: string }>();
-  /** Digests of texts that wait or have passed. What waits is judged before any window, so that nothing leaves before it. */
+  /**
+   * Digests of texts that wait or have passed. Waiting texts are judged before any window, so that nothing is sent
+   * before them.
+   */
   readonly #known = new Set<string>();
   /** Digests of further texts that wait. */
   readonly #unknown = new Set<string>();

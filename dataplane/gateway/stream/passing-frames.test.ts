@@ -67,7 +67,7 @@ describe('text behind a text that stands still', () => {
   const run = (frames: readonly Frame[], ...judged: readonly JudgedTextKind[]) =>
     runGuard([write(frames)], undefined, judging(...judged));
 
-  test('an answer leaves while it is generated, although its reasoning is over and has a tail that is held', () => {
+  test('an answer is sent while it is generated, although its reasoning has ended and has a tail that is held', () => {
     const { beforeEnd, windows } = run([...thoughts, ...words(8_192)], 'reasoning');
     const { content = '', reasoning = '' } = textsOf(read(beforeEnd));
     // Seven windows of 1,024 bytes are complete; their last 255 bytes, and the last 255 of the reasoning, are held.
@@ -83,7 +83,7 @@ describe('text behind a text that stands still', () => {
     expect(sent(1_025)).toHaveLength(768);
   });
 
-  test('a text stands still once 1,024 bytes of other texts have come since it grew, and not one byte before', () => {
+  test('a text counts as paused once 1,024 bytes of other texts have arrived since it grew, and not one byte before', () => {
     const frames = (before: number): readonly Frame[] => [
       ...words(before),
       frame({ reasoning_content: 'a thought' }),
@@ -126,7 +126,7 @@ describe('text behind a text that stands still', () => {
     expect([end, emitted]).toEqual([{ kind: 'stopped', stop: { kind: 'denied' } }, '']);
   });
 
-  test('a text that grows again after it stood still is judged with its tail, of which nothing has left', () => {
+  test('a text that grows again after a pause is judged with its tail, of which nothing has been sent', () => {
     const halves = ['for', 'bidden'].map((reasoning_content) => frame({ reasoning_content }));
     const [half, rest] = halves as [Frame, Frame];
     const { emitted, end } = runGuard(
@@ -139,7 +139,7 @@ describe('text behind a text that stands still', () => {
     expect(textsOf(read(emitted))['content']?.length).toBeGreaterThan(2_000);
   });
 
-  test('the window after the pause of a text does not begin inside of a word', () => {
+  test('the window after the pause of a text does not begin inside a word', () => {
     const reasoning = (text: string): Frame => frame({ reasoning_content: text });
     const before = `${'so '.repeat(14)}class${' clean'.repeat(42)} x`;
     const rest = [...words(1_025), reasoning(' and more'), finish];
@@ -154,7 +154,7 @@ describe('text behind a text that stands still', () => {
     });
   });
 
-  test('parts of the content keep their order, and frames with a finish reason and those behind them keep their places', () => {
+  test('parts of the content keep their order, and frames with a finish reason and those after them keep their places', () => {
     const thinking = frame({ content: [{ type: 'thinking', thinking: 'a thought' }] });
     const inParts = [thinking, ...words(4_000)];
     expect(run(inParts, 'reasoning').beforeEnd).toBe('');
@@ -167,7 +167,7 @@ describe('text behind a text that stands still', () => {
     }
   });
 
-  test('a frame of two texts waits for both, and no frame of one of them passes it', () => {
+  test('a frame of two texts waits for both, and no frame of one of these texts overtakes it', () => {
     const both = frame({ content: 'x', reasoning_content: 'y' });
     expect(run([both, ...words(4_000)], 'reasoning').beforeEnd).toBe('');
   });
@@ -210,7 +210,7 @@ describe('generated streams of several texts that stand still and grow again', (
   const coverage = judging('reasoning', 'parameters');
   const usage: Frame = { choices: [] };
 
-  test('no byte of a phrase of at most 256 bytes is sent, nor any frame after its end, whichever texts no longer grow', () => {
+  test('no byte of a phrase of at most 256 bytes is sent, nor any frame after its end, whichever texts are paused', () => {
     const phrase = fc
       .tuple(fc.constantFrom('Z', 'Ж', '禁', '🚫'), fc.integer({ min: 1, max: 256 }))
       .map(([letter, bytes]) => letter.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(letter)))));
@@ -225,7 +225,7 @@ describe('generated streams of several texts that stand still and grow again', (
         stretches,
         (...drawn) => {
           const [before, bad, name, inText, between, after] = drawn;
-          // Other texts between the pieces of the phrase; none of its own text.
+          // Other texts between the pieces of the phrase; none of the same text.
           const other = (frames: readonly Frame[]) => frames.filter((one) => textsOf([one])[name] === undefined);
           const phraseFrames = cutAt(bad, inText).flatMap((piece, at) => [
             ...other(between[at] ?? []),
@@ -247,7 +247,7 @@ describe('generated streams of several texts that stand still and grow again', (
     );
   });
 
-  test('a clean stream arrives whole: each frame once, each text in its order, and the parts and the end in their places', () => {
+  test('a clean stream arrives completely: each frame once, each text in its order, and the parts and the end in their places', () => {
     fc.assert(
       fc.property(stretches, (frames) => {
         const sent = numbered([...frames, finish, usage]);
@@ -265,7 +265,7 @@ describe('generated streams of several texts that stand still and grow again', (
     );
   });
 
-  test('the checks of a stream have no more windows than full ones and one for each time that a text stands still', () => {
+  test('a stream needs only its full windows and one more check for each pause of a text', () => {
     fc.assert(
       fc.property(stretches, (frames) => {
         const { windows, end } = runGuard([write([...frames, finish]), Buffer.from(done)], undefined, coverage);

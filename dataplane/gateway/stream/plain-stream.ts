@@ -15,7 +15,7 @@ type EventMeaning = { readonly kind: 'frame' | 'last' } | { readonly kind: 'faul
 
 /** How an API streams its answers. */
 export type StreamForm = {
-  /** The most bytes of one event. */
+  /** Maximum number of bytes of one event. */
   readonly eventBytes: number;
   /** Whether `[DONE]` ends a stream. */
   readonly hasDone: boolean;

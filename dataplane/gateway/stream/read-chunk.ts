@@ -46,11 +46,10 @@ const withoutText = {
 } as const satisfies StreamChunk;
 
 /**
- * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0. A frame without
- * `choices`, such as one with the usage, has no text.
- * A frame that could carry answer text outside `delta.content` and `delta.refusal` is invalid: an error object, a whole
- * message, audio, and keys that equal a known one only after case folding (docs/design/streaming.md, "Frames").
- * A surrogate pair may be cut between two frames, so unpaired halves are kept.
+ * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0. A frame without `choices`, such as one
+ * with the usage, has no text. A frame that could carry answer text outside `delta.content` and `delta.refusal` is
+ * invalid: an error object, a whole message, audio, and keys that equal a known one only after case folding
+ * (docs/design/streaming.md, "Frames"). A surrogate pair may be split between two frames, so unpaired halves are kept.
  */
 export function readChunk(data: Buffer): StreamChunk {
   if (data.equals(done)) return { kind: 'done' };

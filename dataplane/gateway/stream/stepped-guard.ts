@@ -25,19 +25,19 @@ export type WindowVerdict =
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailure };
 
-/** Texts to judge in one check, and what follows when it passes. */
+/** Texts to judge in one check, and the action when it passes. */
 export type GuardCheck = { readonly texts: readonly string[]; readonly pass: () => void };
 
 /**
- * The steps of a guard of one stream, without I/O: bytes of the upstream in, steps out. The caller does what each step of
- * `next` says, until it is `finished` or `stopped`. Events are read one at a time, so the result does not depend on how the
- * bytes were cut.
+ * The steps of a guard of one stream, without I/O: bytes of the upstream in, steps out. The caller executes each step
+ * of `next`, until it is `finished` or `stopped`. Events are read one at a time, so the result does not depend on how
+ * the bytes were split.
  */
 export abstract class SteppedGuard {
   readonly #reader: SseReader;
   #outgoing: Buffer[] = [];
   #pending: GuardCheck | undefined;
-  /** Whether the caller has been asked for the pending check. */
+  /** Whether the caller has received the pending check. */
   #isAsked = false;
   #isClosed = false;
   #textBytes = 0;

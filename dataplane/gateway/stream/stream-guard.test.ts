@@ -26,7 +26,7 @@ const phrase = fc
 describe('a phrase in a stream', () => {
   verifies(
     ['gateway:stream:window-1024', 'gateway:stream:overlap-256'],
-    'a phrase of up to 256 bytes lies whole in some window and none of its bytes is sent, however the stream is cut',
+    'a phrase of up to 256 bytes lies entirely in some window and none of its bytes is sent, however the stream is split',
     () => {
       fc.assert(
         fc.property(textOf(1_500), phrase, textOf(1_500), cuts, cuts, (before, forbidden, after, inText, inBytes) => {
@@ -69,7 +69,7 @@ test('no byte of a phrase of 256 bytes across a window border is sent, at each o
 });
 
 describe('a clean stream', () => {
-  test('a clean stream arrives with the same JSON bytes in the same order, however it is cut and whatever its line ends', () => {
+  test('a clean stream arrives with the same JSON bytes in the same order, however it is split and whatever its line ends', () => {
     fc.assert(
       fc.property(textOf(2_500), cuts, cuts, fc.constantFrom('\n', '\r', '\r\n'), (text, inText, inBytes, lineEnd) => {
         const stream = contentStream(cutAt(text, inText), lineEnd);
@@ -84,7 +84,7 @@ describe('a clean stream', () => {
     );
   });
 
-  test('a stream is judged in the same windows however it is cut', () => {
+  test('a stream is judged in the same windows however it is split', () => {
     const text = 'слово '.repeat(700);
     const one = runGuard(whole(contentStream([text])));
     const many = runGuard(
@@ -165,7 +165,7 @@ describe('content in parts', () => {
   const reasoning = chunkJson({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'let me think' }] }] });
   const part = (text: string) => chunkJson({ content: [{ type: 'text', text }] });
 
-  test('the texts of the parts are judged as one text with those that are strings, and every frame is sent as it came', () => {
+  test('text parts are judged as one text with texts that are strings, and every frame is sent unchanged', () => {
     const frames = [reasoning, part('a '), chunkJson({ content: 'forbid' }), part('den word')];
     const stream = [...frames, '[DONE]'].map((data) => dataEvent(data)).join('');
     expect(runGuard(whole(stream))).toMatchObject({ emitted: stream, windows: ['a forbidden word'] });
@@ -174,7 +174,7 @@ describe('content in parts', () => {
     expect(denied.emitted).not.toContain('forbid');
   });
 
-  test('a phrase that is cut into the parts of one frame and of several ones is found', () => {
+  test('a phrase that is split over the parts of one frame and of several frames is found', () => {
     const split = chunkJson({
       content: [
         { type: 'text', text: 'for' },
@@ -292,7 +292,7 @@ describe('bounds', () => {
     });
   });
 
-  test('a line that never ends stops the stream at the bound of an event', () => {
+  test('a line that never ends stops the stream at the size limit of an event', () => {
     const guard = new StreamGuard();
     guard.receive(Buffer.alloc(streamBounds.eventBytes + 1, 'x'));
     expect(guard.next()).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'event_too_large' } });
@@ -300,7 +300,7 @@ describe('bounds', () => {
 
   test('1 MiB of frames may be held, and one byte more stops the stream', () => {
     const text = chunkJson({ content: 'held' });
-    // A frame with a finish reason stays behind the text that precedes it.
+    // A frame with a finish reason follows the text that precedes it.
     const filler = (bytes: number): string => {
       const chunk = chunkJson({ tool_calls: '' }, 'stop');
       return dataEvent(chunk.replace('"tool_calls":""', `"tool_calls":"${'x'.repeat(bytes - chunk.length)}"`));

@@ -32,14 +32,13 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 
 /**
  * The guard of one streamed answer, without I/O: bytes of the upstream in, steps out (docs/design/streaming.md). The
- * caller does what each step of `next` says, until it is `finished` or `stopped`.
- * Content and refusal are separate texts, each with its own windows. A frame leaves when its own texts are released up to its
- * end and all text in front of it has passed a check, and text leaves only up to 255 bytes before the end of the checked text.
- * Frames leave in order, except those that pass held text of another kind: see FrameQueue. When more than `waitingBytes` of frames
- * without text wait behind held text, that text is checked early.
- * Events are read one at a time, so the result does not depend on how the bytes were cut.
- * Where the binding has further texts judged, each of them has its own windows, and frames with tool calls are held
- * until all calls were judged (docs/design/judged-texts.md, "Streams").
+ * caller executes each step of `next`, until it is `finished` or `stopped`. Content and refusal are separate texts,
+ * each with its own windows. A frame is sent when its own texts are released up to its end and all earlier text has
+ * passed a check, and text is sent only up to 255 bytes before the end of the checked text. Frames leave in order,
+ * except those that pass held text of another kind: see FrameQueue. When more than `waitingBytes` of frames without
+ * text wait behind held text, that text is checked early. Events are read one at a time, so the result does not depend
+ * on how the bytes were cut. Where the binding has further texts judged, each of them has its own windows, and frames
+ * with tool calls are held until all calls were judged (docs/design/judged-texts.md, "Streams").
  */
 export class StreamGuard extends SteppedGuard {
   readonly #texts = new StreamTexts();

@@ -2,7 +2,7 @@ import { TextChannel } from '#checks/text-channel';
 import { limits } from '#contracts/limits';
 import type { WaitingText } from './check-together.ts';
 
-/** The most texts of one stream beside content and refusal. */
+/** Maximum number of texts of one stream beside content and refusal. */
 const maxFurther = 1_024;
 
 /** The texts of one streamed chat, each with its own windows: content, refusal, and those that are judged in addition. */

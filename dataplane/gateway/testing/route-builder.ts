@@ -66,7 +66,7 @@ export function routeSpec(
 
 let version = 0;
 
-/** A stored GatewayRoute with this spec and a resource version of its own. */
+/** A stored GatewayRoute with this spec and a unique resource version. */
 export function storedRoute(name: string, spec: unknown, uid = `uid-${name}`): Stored<GatewayRoute> {
   version += 1;
   return {

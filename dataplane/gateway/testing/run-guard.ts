@@ -3,13 +3,15 @@ import { type StreamCoverage, StreamGuard } from '../stream/stream-guard.ts';
 
 type GuardRun = {
   readonly emitted: string;
-  /** The bytes that the guard had released each time it asked for more input. */
+  /** The bytes that the guard had released each time it requested more input. */
   readonly beforeEnd: string;
   readonly windows: readonly string[];
   readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
 };
 
-/** Runs a stream guard on a stream cut into pieces; a function judges each text, which it gets with all texts of its check. */
+/**
+ * Runs a stream guard on a stream in pieces; a function judges each text, which it gets with all texts of its check.
+ */
 export function runGuard(
   parts: readonly Uint8Array[],
   judge?: (window: string, texts: readonly string[]) => WindowVerdict,

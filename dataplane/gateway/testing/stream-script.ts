@@ -1,4 +1,4 @@
-/** Builders of streamed answers for tests: provider chunks, cut at the byte positions that a test chooses. */
+/** Builders of streamed answers for tests: provider chunks, split at the byte positions that a test chooses. */
 
 const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'scripted' };
 

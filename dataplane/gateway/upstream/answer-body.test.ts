@@ -7,7 +7,7 @@ function opened(): { readonly body: PushedBody; readonly calls: string[] } {
   return { body: new PushedBody({ pause: note('pause'), resume: note('resume'), abort: note('abort') }), calls };
 }
 
-test('chunks that arrive together are one read, and the end follows them', async () => {
+test('chunks that arrive together are returned by one read, followed by the end', async () => {
   const { body, calls } = opened();
   const first = body.next();
   body.push(Buffer.from('ab'));

@@ -7,7 +7,7 @@ export type AnswerBody = AsyncIterable<Buffer> & {
 /** The sender of a body. */
 type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
 
-/** Most bytes that wait to be read before the sender is paused. */
+/** Maximum number of bytes that wait to be read before the sender is paused. */
 const maxUnreadBytes = 65_536;
 
 type Waiting = { readonly resolve: (part: IteratorResult<Buffer>) => void; readonly reject: (error: unknown) => void };

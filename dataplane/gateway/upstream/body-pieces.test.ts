@@ -5,7 +5,7 @@ import { createUpstreamClient, releasedBodyBytes } from './upstream-client.ts';
 
 const bytesOf = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, at) => 97 + (at % 26)));
 
-test.each([0, 1, 65_536, 65_537, 200_000])('the pieces of a body of %d bytes are the body, once', (length) => {
+test.each([0, 1, 65_536, 65_537, 200_000])('the pieces of a body of %d bytes are the complete body, once', (length) => {
   const pieces = new BodyPieces(bytesOf(length));
   const read = [...pieces];
   expect(Buffer.concat(read)).toEqual(bytesOf(length));
@@ -14,7 +14,7 @@ test.each([0, 1, 65_536, 65_537, 200_000])('the pieces of a body of %d bytes are
 });
 
 test.each([releasedBodyBytes - 1, releasedBodyBytes, releasedBodyBytes + 1])(
-  'a provider receives a body of %d bytes whole and with its length',
+  'a provider receives a body of %d bytes completely and with its length',
   async (length) => {
     await using server = await startScriptedHttp(answers('{}'));
     await using client = createUpstreamClient({

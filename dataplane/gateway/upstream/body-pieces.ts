@@ -1,6 +1,9 @@
 const pieceBytes = 65_536;
 
-/** The pieces of a body, once. Behind the last one it keeps no bytes, although the HTTP client keeps the body until its answer is complete. */
+/**
+ * The pieces of a body, once. After the last one it keeps no bytes, although the HTTP client keeps the body until its
+ * answer is complete.
+ */
 export class BodyPieces implements IterableIterator<Uint8Array, undefined> {
   #bytes: Uint8Array | undefined;
   #at = 0;

@@ -7,7 +7,7 @@ const parts = (...sizes: readonly number[]): Readable => Readable.from(sizes.map
 const never = new AbortController().signal;
 const bounds = { limit: 100, hold: () => true };
 
-test('an answer of a provider is read up to the limit and not a byte further', async () => {
+test('an answer of a provider is read up to the limit and not a byte more', async () => {
   expect(await readWholeBody(parts(60, 40), bounds, never)).toEqual({ ok: true, bytes: Buffer.alloc(100, 'x') });
   const longer = parts(60, 41, 1_000);
   expect(await readWholeBody(longer, bounds, never)).toEqual({ ok: false, fault: 'too_large' });

@@ -29,7 +29,10 @@ export const mostClaims = 5;
 const patience = '24 hours';
 const pause = '5 seconds';
 
-/** Number of due events of a tenant among which the first claim looks; with more, the database would compare all of them. */
+/**
+ * Number of due events of a tenant among which the first claim chooses; with more, the database would compare all of
+ * them.
+ */
 const firstLook = 64;
 const mostEvents = 1_000_000;
 /** Events of one tenant, and of all, that one claim may take: more than workers usually claim at one moment. */
@@ -50,7 +53,7 @@ export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEven
 async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<ClaimedEvent | undefined> {
   const isOpen = sql`e.status in ('PENDING', 'RUNNING')`;
   const isDue = sql`${isOpen} and e.due_at <= statement_timestamp() and e.deliveries < ${mostClaims}`;
-  // The tenants with open events are read with one look into the index for each, whatever the number of their events.
+  // The tenants with open events are read with one index lookup for each, whatever the number of their events.
   const [row] = await sql<ClaimedEvent[]>`
     with recursive tenants (tenant) as (
       (select e.tenant from memory.events e where ${isOpen} order by e.tenant limit 1)

@@ -22,8 +22,8 @@ export type SeenMemory = Pick<KnownMemory, 'memoryId' | 'text' | 'version'>;
 type Memories = { readonly present: readonly KnownMemory[]; readonly past: readonly PastMemory[] };
 
 /**
- * Decides about the facts of a model in the order in which they were said, and answers in the order of the facts. Of several
- * facts that exclude each other the one that was said last counts, as without a model (docs/decisions/0080).
+ * Decides about the facts of a model in the order in which they were said, and answers in the order of the facts. Of
+ * several facts that exclude each other the last one counts, as without a model (docs/decisions/0080).
  * @throws ChangedMemoryError
  */
 export function decideByModel(
@@ -93,7 +93,7 @@ export function decideByModel(
     };
   }
 
-  /** Whether a fact takes the place of another one that was said before it. */
+  /** Whether a fact replaces another one that was said before it. */
   function excludes(later: ReadFact, earlier: ReadFact): boolean {
     if (later.answer.decision === 'DELETE') return earlier.answer.decision !== 'DELETE' && isForgotten(earlier, later);
     if (earlier.answer.decision === 'DELETE') {
@@ -108,7 +108,7 @@ export function decideByModel(
     return after.holds || !before.holds || before.value === after.value;
   }
 
-  /** Whether a request to forget is about a fact that was said before it, and not about what that fact replaces. */
+  /** Whether a request to forget refers to an earlier fact, and not to the fact that it replaces. */
   function isForgotten(earlier: ReadFact, request: ReadFact): boolean {
     const stated = earlier.fact.statement;
     const asked = readForgotten(request.fact.text);

@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories that a decis
       [update, forget],
       ['I work at Nokia'],
     ],
-  ])('of %s in one add the statement that was said last counts', async (what, homes, said, decided, left) => {
+  ])('of %s in one add the most recent statement counts', async (what, homes, said, decided, left) => {
     const user = { user: what.replaceAll(' ', '-').replaceAll(',', '') };
     for (const home of homes) await told(user, `I live in ${home}`);
     // The answer has the facts in the order in which they were said, then in the opposite one.

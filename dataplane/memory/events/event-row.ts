@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { decisionKindSchema, memoryEventSchema } from '#contracts/memory';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A decision as it is stored and shown; it holds no text. */
+/** A decision in the form that is stored and shown; it contains no text. */
 export type StoredDecision = {
   readonly decision: z.output<typeof decisionKindSchema>;
   readonly memory_id: string | null;

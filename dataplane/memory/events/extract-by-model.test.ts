@@ -154,7 +154,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await memory.all(user)).toEqual([]);
   });
 
-  /** Stores texts as they are, and shows the model a dialogue with these messages. */
+  /** Stores texts unchanged, and shows the model a dialogue with these messages. */
   async function knownIn(texts: readonly string[], said: readonly string[]): Promise<readonly string[]> {
     const user = someone();
     const messagesOf = (all: readonly string[]) => all.map((content) => ({ role: 'user', content }));
@@ -243,7 +243,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     },
   );
 
-  test('a text that is too long for an index query is cut between two characters', async () => {
+  test('a text that is too long for an index query is split between two characters', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('x', { quote: 'x' })] }));
     await memory.say(user, 'x');

@@ -36,10 +36,10 @@ type ExtractionPorts = TextPorts & {
 
 /** Known memories in a prompt, and the bytes of their texts together as JSON: a check of a policy takes 32 KiB by default. */
 const mostKnown = { memories: 40, bytes: 12_288 } as const;
-/** Most decisions of one attempt: they are repeated if their memories changed meanwhile. */
+/** Maximum number of decisions of one attempt: they are repeated if their memories changed meanwhile. */
 const mostDecisions = 3;
 
-/** The calls of models for an event carry its trace. */
+/** The calls of models for an event belong to its trace. */
 type EventCall = { readonly signal: AbortSignal; readonly traceparent: string };
 
 /**
@@ -124,8 +124,8 @@ async function knownOf(
 type Asked = { readonly known: readonly SeenMemory[]; readonly answers: readonly ModelFact[] };
 
 /**
- * The answer of the model, which is asked once more without the known memories if the text is denied or refused with them: a memory
- * that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
+ * The answer of the model, which is called once more without the known memories if the text is denied or refused with
+ * them: a memory that a policy denies, or the length of all of them, must not end an add whose messages are accepted.
  */
 async function askWithin(
   ports: ExtractionPorts,

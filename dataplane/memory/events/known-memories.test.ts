@@ -68,7 +68,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
     });
 
     test.each(['force_custom_plan', 'force_generic_plan'])(
-      'are read without the deleted ones before the last, with %s',
+      'an add for a person with many deleted memories reads no deleted memory before the last one, with %s',
       async (mode) => {
         const prepared = preparedFrom('I live in Rome.');
         const { answer, read } = await readingRows(
@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
     );
 
     test.each(['force_custom_plan', 'force_generic_plan'])(
-      'are listed, counted and indexed without the deleted ones, with %s',
+      'memories are listed, counted and indexed without reading deleted ones, with %s',
       async (mode) => {
         const settings = (sql: TransactionSql) => sql`select set_config('plan_cache_mode', ${mode}, true)`;
         const list = await readingRows(
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
     );
   });
 
-  test('the deleted memories that are read lead to the same decision as all of them', async () => {
+  test('reading only some deleted memories leads to the same decision as reading all of them', async () => {
     const random = randomFrom(14);
     const one = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     const texts = ['I live in Rome.', 'I live in Paris.', 'I like tea.', 'I work at Nokia.', 'My dog is called Rex.'];
@@ -163,7 +163,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
     expect(read).toMatchObject({ known: [], past: [{ topic: 'residence' }] });
   });
 
-  test('memories that are referred to, or that a change may be about, are read as well', async () => {
+  test('memories that a message refers to, or that a change may be about, are read as well', async () => {
     const person = await newPerson();
     await remember(person, 1);
     const [row] = await database.sql<{ memory_id: string }[]>`

@@ -26,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the queries for the m
   });
   afterAll(() => memory[Symbol.asyncDispose]());
 
-  test('the queries of all messages are embedded in one call', async () => {
+  test('the queries of all messages of an add are embedded in one call', async () => {
     answer = () => [];
     const texts = Array.from({ length: 15 }, (_, at) => `The item${at} is old`);
     expect(await memory.say({ user: 'many' }, ...texts)).toMatchObject({ status: 'SUCCEEDED' });

@@ -8,12 +8,12 @@ const messages = (count: number, length: number) =>
 const beginningsIn = (queries: readonly string[]) =>
   queries.flatMap((query) => query.split('\n').flatMap((line) => /^\d+(?= )/.exec(line)?.map(Number) ?? []));
 
-test('each of as many messages as there are queries has its own query', () => {
+test('each message has a separate query if there are enough queries', () => {
   expect(nearestQueries([])).toEqual([]);
   for (const count of [1, 2, most]) expect(nearestQueries(messages(count, 50))).toEqual(messages(count, 50));
 });
 
-test('of more messages neighbours share a query, and the beginning of each is in one', () => {
+test('neighbouring messages share a query if there are too few queries, and the beginning of each message is in one', () => {
   for (const count of [most + 1, memoryLimits.messagesOfAdd]) {
     for (const length of [50, memoryLimits.messageLength]) {
       const queries = nearestQueries(messages(count, length));
@@ -24,7 +24,7 @@ test('of more messages neighbours share a query, and the beginning of each is in
   }
 });
 
-test('a long message has several queries, and all messages together have no more than the bound', () => {
+test('a long message has several queries, and all messages together do not exceed the limit', () => {
   const [long = ''] = messages(1, memoryLimits.messageLength);
   expect(nearestQueries([long]).join('')).toBe(long);
   expect(nearestQueries([long.slice(0, queryLength)])).toHaveLength(1);
@@ -37,7 +37,7 @@ test('a long message has several queries, and all messages together have no more
   }
 });
 
-test('a long message has the queries that short ones leave over', () => {
+test('a long message uses the queries that short messages do not need', () => {
   const part = (no: number) => `part ${no} `.padEnd(queryLength, 'x');
   const long = (parts: number) => Array.from({ length: parts }, (_, no) => part(no)).join('');
   const short = messages(10, 50);

@@ -2,8 +2,9 @@
 export const nearestLimits = { queries: 40, queryLength: 1_000 } as const;
 
 /**
- * The queries that find the memories near to messages: one for the beginning of each message, then one for the next part of
- * each, and so on while the number allows it. Of more messages than queries, neighbours share one with their beginnings.
+ * The queries that find the memories near to messages: one for the beginning of each message, then one for the next
+ * part of each, and so on while the number allows it. With more messages than queries, neighbours share one with their
+ * beginnings.
  */
 export function nearestQueries(messages: readonly string[]): readonly string[] {
   const { queries, queryLength } = nearestLimits;

@@ -22,8 +22,8 @@ import { ChangedMemoryError, EventFault } from './event-fault.ts';
 import { type EventPorts, processEvent } from './process-event.ts';
 
 /**
- * `failed`: the add cannot succeed; `index_full`: the memories of its user fill the index; `exhausted`: it could, but a
- * dependency was away or a worker died for too long.
+ * `failed`: the add cannot succeed; `index_full`: the memories of its user fill the index; `exhausted`: it could
+ * succeed, but a dependency was unavailable or a worker died too often.
  */
 export type EventEnd =
   | 'succeeded'
@@ -81,7 +81,7 @@ async function attempt(
     return 'succeeded';
   } catch (error) {
     const isOver = lease.signal.aborted && !signal.aborted;
-    // Counted first: while the database is away the end cannot be recorded.
+    // Counted first: while the database is unavailable the end cannot be recorded.
     if (!signal.aborted) onFailed(error);
     const record = () => recordEnd(ports, event, error, signal);
     const end = isOver ? 'claim_over' : await recordWithin(leaseMs, lease.signal, record);
@@ -92,12 +92,13 @@ async function attempt(
   }
 }
 
-/** Before the end of an attempt is recorded again, because the database was away, milliseconds. */
+/** Pause before the end of an attempt is recorded again, because the database was unavailable, milliseconds. */
 const pauseMs = 1_000;
 
 /**
- * Records the end of an attempt, again for the length of a lease while the database is away and the claim lasts: an attempt without
- * a recorded end counts like the death of a worker. A renewal without an answer does not end the claim, so that the length bounds it.
+ * Records the end of an attempt, again for the length of a lease while the database is unavailable and the claim lasts:
+ * an attempt without a recorded end counts like the death of a worker. A renewal without an answer does not end the
+ * claim, so that the length bounds it.
  */
 async function recordWithin(longestMs: number, claim: AbortSignal, record: () => Promise<EventEnd>): Promise<EventEnd> {
   const until = performance.now() + longestMs;

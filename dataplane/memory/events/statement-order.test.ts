@@ -140,7 +140,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     expect(await after(...said)).toEqual(left);
   });
 
-  test('an old statement about a topic is not new, and its decision reports it', async () => {
+  test('an old statement about a known topic is not new, and its decision reports it', async () => {
     const user = someone();
     await add(user, ['I live in Rome.', 2]);
     expect(await add(user, ['I live in Paris.', 1])).toEqual(['older than the known fact']);
@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     expect(await memory.all(user)).toEqual(['I live in Rome']);
   });
 
-  test('a deleted or forgotten statement that is sent again with its time stays deleted, and one of today is stored', async () => {
+  test('a deleted or forgotten statement that is sent again with its time stays deleted, and a statement of today is stored', async () => {
     const user = someone();
     await add(user, ['I live in Rome.', 1]);
     await add(user, ['Forget that I live in Rome.', 3]);
@@ -180,7 +180,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
     expect((await memory.all(user)).toSorted()).toEqual(['I like tea', 'I live in Rome']);
   });
 
-  test('a change by PUT is newer than every message before it', async () => {
+  test('a change by PUT is newer than every earlier message', async () => {
     const user = someone();
     await add(user, ['I live in Paris.', 1]);
     const { json } = await memory.call(user, 'GET', `/v1/memories?user_id=${user.user}`);

@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the changes of an add
     expect(await memory.find(user, 'Where do I live? Lisbon, Porto')).toEqual([]);
   });
 
-  test('metadata and categories of an add replace those of the memory; without them the memory keeps its own', async () => {
+  test('metadata and categories of an add replace those of the memory; without them the memory keeps its existing ones', async () => {
     const own = { metadata: { a: 1 }, categories: ['home'] };
     expect(await after('replaced', [own, { metadata: { b: 2 }, categories: ['town'] }])).toMatchObject({
       ...{ metadata: { b: 2 }, categories: ['town'] },
@@ -72,14 +72,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the changes of an add
     });
   });
 
-  test('a change by PUT leaves the expiry', async () => {
+  test('a change by PUT keeps the expiry', async () => {
     const user = { user: 'put' };
     const { id } = (await after('put', [{}, { expires_at: later }])) as { id: string };
     const { json } = await memory.call(user, 'PUT', `/v1/memories/${id}`, { text: 'I live in Braga' });
     expect(json).toMatchObject({ memory: 'I live in Braga', expires_at: later });
   });
 
-  test('a correction ends every memory of its topic, also one that a change by PUT has given the topic', async () => {
+  test('a correction ends every memory of its topic, including one whose topic was set by a change by PUT', async () => {
     const user = { user: 'twice' };
     await memory.say(user, 'I live in Rome.', 'I work at Nokia.');
     const { json } = await memory.call(user, 'GET', '/v1/memories?user_id=twice');

@@ -4,7 +4,7 @@ const englishThirds =
 const russianThirds =
   '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
 
-/** The speaker as the subject right before a verb: "the other one I sold", whatever stands before it. */
+/** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes it. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";
 const russianSelf = '(?:я|мы)(?: (?:недавно|наконец|уже|теперь|тоже|вчера|сегодня|снова))*';
 

@@ -287,13 +287,13 @@ function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }
 
-test.each(corrected)('after "%s" the message "%s" leaves nothing of the first', (first, then) => {
+test.each(corrected)('after "%s" the message "%s" removes the complete first memory', (first, then) => {
   const before = memoriesAfter(first);
   expect(before).not.toEqual([]);
   expect(memoriesAfter(first, then).filter((text) => before.includes(text))).toEqual([]);
 });
 
-test.each(kept)('after "%s" the message "%s" changes nothing of the first', (first, then) => {
+test.each(kept)('after "%s" the message "%s" keeps the first memory', (first, then) => {
   const before = memoriesAfter(first);
   expect(before).not.toEqual([]);
   expect(memoriesAfter(first, then)).toEqual(expect.arrayContaining([...before]));

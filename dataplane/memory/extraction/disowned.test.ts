@@ -55,7 +55,7 @@ test.each([
   ['I live in Rome. I love jokes.', ['I live in Rome', 'I love jokes']],
   ['Неправда, я живу в Риме.', ['я живу в Риме']],
   ['Я думаю, я живу в Риме.', ['я живу в Риме']],
-])('a statement behind other words is a fact: %s', (content, facts) => {
+])('a statement after other words is a fact: %s', (content, facts) => {
   expect(factsOf(content)).toEqual(facts);
 });
 

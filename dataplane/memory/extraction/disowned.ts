@@ -16,7 +16,7 @@ const believed =
 const unsure =
   '(?:not sure|not certain|unsure|uncertain)(?: (?:if|that))?|whether|it (?:seems|appears|looks like)(?: that)?|neither|nor' +
   '|(?:не уверен[аы]?|не помню|не знаю),? (?:что|ли)|(?:кажется|вроде(?: бы)?|возможно|наверное|наверно|может быть|похоже)(?:,? что)?';
-/** Statements that the writer asks not to store: "Don't store that I live in Rome". */
+/** Statements that the writer does not want stored: "Don't store that I live in Rome". */
 const withheld =
   "(?:do not|don['’]?t|never|no need to) (?:remember|store|save|keep|memori[sz]e|record|note|write down)(?: the fact| it)?(?: that)?" +
   '|не (?:запоминай|сохраняй|записывай|храни|помни|учитывай|надо запоминать|нужно запоминать)(?:те)?(?:,? (?:о том,? )?что)?';
@@ -30,8 +30,8 @@ const beforeWriter = new RegExp(
 const mostWords = 120;
 
 /**
- * Whether words retract the statement after them in the same sentence: an assumption, a denial, a doubt, a dream, a joke,
- * what others believe, or what must not be stored.
+ * Whether words retract the statement after them in the same sentence: an assumption, a denial, a doubt, a dream, a
+ * joke, a belief of others, or a request not to store it.
  */
 export function disownsNext(wordsBefore: string): boolean {
   return atEnd.test(wordsBefore.slice(-mostWords));
@@ -50,7 +50,7 @@ const jokeAlone = new RegExp(
 const jokeAtEnd = new RegExp(`[\\s,–—-](?:${joke})[\\s!.)]*$`, 'iu');
 const longestJoke = 40;
 
-/** Whether a sentence only retracts the one before: "Just kidding!" */
+/** Whether a sentence only retracts the previous one: "Just kidding!" */
 export function disownsBefore(sentence: string): boolean {
   return sentence.length <= longestJoke && jokeAlone.test(sentence.trim());
 }

@@ -45,7 +45,7 @@ test.each([
   expect(memoriesAfter(first, then)).toContain(memory);
 });
 
-test('a change replaces the memory that has the value, although it fits several', () => {
+test('a change replaces the memory with the named value, although it fits several memories', () => {
   const known = ['I am learning Thai.', 'I am learning Irish.', 'I drink cocoa every evening.'];
   expect(memoriesAfter(...known, 'I gave up on Irish')).toEqual([
     'I am learning Thai',

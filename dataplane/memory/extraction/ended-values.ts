@@ -1,7 +1,7 @@
 import { analyse } from '#search/analysis/analyse';
 
 /**
- * Words that mark the value behind them, up to the end of the phrase, as no longer true: "no longer at Volvo", "gave up
+ * Words that mark the value after them, up to the end of the phrase, as no longer true: "no longer at Volvo", "gave up
  * on Polish", "instead of tea". `isWeak` words mark it only where the sentence also states the present value.
  */
 type EndingWords = {
@@ -24,15 +24,15 @@ export type EndingLanguage = {
   readonly generic: ReadonlySet<string>;
   /** Words at which a value ends if they are inside of it: prepositions and times. */
   readonly inside: ReadonlySet<string>;
-  /** Prepositions that can stand between the words of an ending and its value. */
+  /** Prepositions that can occur between the words of an ending and its value. */
   readonly prepositions: string;
   /** Words before those of an ending after which nothing has ended: "I almost left". */
   readonly almost: string;
-  /** Matches a clause that names what has taken the place of something. */
+  /** Matches a clause that names the replacement of something. */
   readonly replaces: RegExp;
   /** Words of a sentence that states a present value. */
   readonly present: RegExp;
-  /** Words before a sentence that corrects what was said: "I meant", «опечатка». */
+  /** Words before a sentence that corrects an earlier statement: "I meant", «опечатка». */
   readonly corrects: RegExp;
 };
 
@@ -55,7 +55,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
     if (isWeak && !saysMore && !language.present.test(text)) continue;
     for (const { groups } of text.matchAll(pattern)) {
       const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
-      // "went off borscht goulash is better": the last word is the subject of what follows.
+      // "went off borscht goulash is better": the last word is the subject of the next clause.
       const own = groups?.['next'] === undefined || words.length < 2 ? words : words.slice(0, -1);
       const ended = analyse(own.join(' '));
       if (ended.length > 0) found.push({ terms: ended, topics });
@@ -68,7 +68,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
 /** Topics of which a person mostly has one value at a time, so that another one takes its place. */
 const replaceable =
   /^(?:residence|employer|job|car|favourite|studies|learning|activity|taste|drinks|eats|uses|plan|goal|name of|habit|routine|preference|diet|my: (?:boss|hobb|хобб))/;
-/** Most words of the clause that names what holds instead. */
+/** Maximum number of words of the clause that names the new value. */
 const longestReplacement = 6;
 
 /** The subject of the first part of a sentence whose second part names its replacement: "Blur got old, it's Pulp now". */
@@ -83,8 +83,9 @@ function replacedIn({ replaces }: EndingLanguage, text: string): EndedValue | un
 }
 
 /**
- * The words of a value that can occur in a memory. Behind the words for an end the value reaches up to a preposition or a
- * time: "left Volvo for Saab in May". Behind weak words all of them count, because more of the value must be known.
+ * The words of a value that can occur in a memory. After the words for an end the value extends to a preposition or a
+ * time: "left Volvo for Saab in May". After weak words all words of the value count, because more of the value must
+ * match.
  */
 function contentOf({ generic, inside }: EndingLanguage, words: readonly string[], isWeak: boolean): readonly string[] {
   const isContent = (word: string): boolean => !generic.has(word.toLowerCase());
@@ -140,7 +141,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   const patterns = endings.map(({ before, after, topics, isWeak, isOfAnySubject }): EndingPattern => {
     const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
     if (before === '') {
-      // The value begins its part of the sentence, so that it is the subject or the object of what follows.
+      // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;
       return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), topics, isWeak: false };
     }

@@ -59,6 +59,6 @@ test.each([
     'Я живу в Казани.',
     ['Я живу в Казани'],
   ],
-])('of memories with one topic, %s', (_, texts, said, expected) => {
+])('if memories share one topic, %s', (_, texts, said, expected) => {
   expect(after(texts, said)).toEqual(expected);
 });

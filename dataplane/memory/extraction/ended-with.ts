@@ -2,9 +2,9 @@ import { readStatement } from './read-statement.ts';
 import { type FactDecision, isStatedAfter, type KnownMemory } from './settle-facts.ts';
 
 /**
- * The memories that end together with the one that a decision names, because they have its topic. A change by hand can give
- * two memories one topic; a later statement must leave only one of them. A memory that was stated later stays.
- * @param decisions all decisions of the add: a memory that one of them names is left to that one
+ * The memories that end together with the one that a decision names, because they have its topic. A change by hand can
+ * give two memories one topic; a later statement must leave only one of them. A memory that was stated later stays.
+ * @param decisions all decisions of the add: a memory that one of them names is left to that decision
  */
 export function endedWith(
   decision: FactDecision,

@@ -7,7 +7,7 @@ const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habi
 const planned = /^(?:wedding|appointment|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday)|plan|goal)/;
 const living = /^(?:my|has)/;
 
-/** Words of English speakers about what holds no longer. */
+/** Words of English speakers about facts that are no longer true. */
 export const englishEndings: EndingLanguage = {
   ofSpeaker: ofEnglishSpeaker,
   endings: [

@@ -244,9 +244,9 @@ export const englishFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other orders and omissions of words, each with the clause that is read in its place. */
+/** Other word orders and omissions, each with the clause that replaces it for reading. */
 export const englishParaphrases: readonly Paraphrase[] = [
-  // Words before the subject say when or where, as they may at the end.
+  // Words before the subject state a time or a place, as they may at the end.
   [
     /^(?:for work|at work|at home|by day|in my (?:spare|free) time|at (?:the )?weekends?|back (?:in \d{4}|then)|as a (?:kid|child|teenager|student)|for (?:about |over |almost |nearly )?(?:\d+|\p{L}+) (?:years|months)(?: now)?|since (?:last )?(?:\p{L}+ )?(?:\d{4}|\p{L}+)|originally|professionally|personally|for a living|growing up|in (?:winter|summer|spring|autumn|january|february|march|april|may|june|july|august|september|october|november|december)),? (?=(?:I|I'm|I've|my|we|our)(?![\p{L}]))/iu,
     '',

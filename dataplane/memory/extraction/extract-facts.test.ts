@@ -93,7 +93,7 @@ describe('facts of a message', () => {
     '>I live in Paris.\n  > And I work at Siemens.\nWhy do you say so?',
     'You wrote:\r\n>> I live in Paris\r\n> I work at Siemens',
     '> Я живу в Париже.\n\nОткуда это?',
-  ])('what others say, with or without quotation marks, is no fact about the speaker: %s', (content) => {
+  ])('the words of other persons, with or without quotation marks, are no fact about the speaker: %s', (content) => {
     expect(factsOf(content)).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('facts of a message', () => {
     'Я живу в Париже. Верно?',
     'Допустим, я живу в Париже, какие налоги мне платить?',
     "Let's say I live in Paris, what then?",
-  ])('a tag question and an assumption are no facts: %s', (content) => {
+  ])('a tag question and an assumption do not state facts: %s', (content) => {
     expect(factsOf(content)).toEqual([]);
   });
 
@@ -167,7 +167,7 @@ describe('dates in words', () => {
     ['В прошлую среду', 'В прошлую среду (2026-04-29)'],
     ['yesterday (2026-05-05)', 'yesterday (2026-05-05)'],
     ['a week ago and two weeks ago', 'a week ago (2026-04-29) and two weeks ago (2026-04-22)'],
-  ])('a relative date in a message is completed with the calendar date: %s', (text, resolved) => {
+  ])('a relative date in a message is replaced by the calendar date: %s', (text, resolved) => {
     expect(resolveDates(text, saidAt)).toBe(resolved);
   });
 });
@@ -207,11 +207,11 @@ describe('decisions about facts', () => {
     ["Heads up, we moved last month, I'm in Oslo now.", ['I live in Seattle'], ['UPDATE', 'replaces', 'm1']],
     ['Мы развелись, я снова холостяк.', ['Я женат'], ['UPDATE', 'replaces', 'm1']],
     ['Собаку мы переименовали, теперь она Персик.', ['Мою собаку зовут Рыжик'], ['UPDATE', 'replaces', 'm1']],
-  ] as const)('the decision on the message "%s" beside the memories %j', (text, memories, decision) => {
+  ] as const)('the decision on the message "%s" with the memories %j', (text, memories, decision) => {
     expect(decide(text, ...memories)).toEqual([decision]);
   });
 
-  test('a sentence about a change changes no memory when the changed fact is unknown, or when it is a wish or a report', () => {
+  test('a sentence about a change changes no memory if the changed fact is unknown, or if it is a wish or a report', () => {
     expect(decide('I switched my major, it is chemistry now.', 'I live in Seattle')).toEqual([]);
     expect(decide('If we moved to Oslo, I would ski.', 'I live in Seattle')).toEqual([]);
     expect(decide('She said we moved to Oslo.', 'I live in Seattle')).toEqual([]);

@@ -35,7 +35,7 @@ export type UserFact = {
   readonly changes?: { readonly topics: readonly RegExp[]; readonly ended: readonly EndedValue[] };
   /** The text is stored as it was given, without extraction: only exactly the same text repeats it. */
   readonly isGiven?: true;
-  /** The person asks to forget the statement. */
+  /** The person requests that the statement is forgotten. */
   readonly isForgotten?: true;
 };
 
@@ -67,7 +67,7 @@ export function extractFacts(said: SaidMessage, message: number): readonly UserF
 
 type Sentence = { readonly raw: string; readonly start: number; readonly isQuestion: boolean };
 
-/** The sentences that the speaker states in part at least, without what others say in them. */
+/** The sentences that the speaker states at least in part, without words of others in them. */
 function sentencesOf(content: string): readonly Sentence[] {
   const masked = maskSpeech(content);
   const own = splitClauses(content).filter(({ isReported }) => !isReported);
@@ -77,7 +77,7 @@ function sentencesOf(content: string): readonly Sentence[] {
   });
 }
 
-/** Statements in the middle of sentences, of which no clause states what holds. */
+/** Statements in the middle of sentences of which no clause states a fact. */
 function laterStatementsOf(
   { role, content, saidAt, localAt = saidAt }: SaidMessage,
   message: number,

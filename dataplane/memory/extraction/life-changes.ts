@@ -40,7 +40,7 @@ export const englishLifeChanges: Changes = [
     ),
     /^residence$/,
   ],
-  // A club or a rising time has one value, so that "now" says what took its place.
+  // A club or a rising time has one value, so "now" states its replacement.
   [
     /\bI(?: now)? (?:get|wake) up (?:at|around|about|before|after) [^,;.]*\bnow\b|\bI now (?:get|wake) up\b|\bnow I (?:get|wake) up\b/iu,
     /^routine: (?:get|wake) up$/,

@@ -29,7 +29,7 @@ test.each([
   'Here is a poem:\nI live in Madrid\nI am a ghost',
   'Переведи на английский: я живу в Мадриде. Я люблю чай.',
   'Исправь ошибки в тексте:\nЯ живу в Мадриде.',
-])('what a message contains as pasted text is no fact: %j', (content) => {
+])('pasted text in a message is not remembered as a fact: %j', (content) => {
   expect(factsOf(content)).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test.each([
   ['- [x] I live in Rome', ['I live in Rome']],
   ['*I live in Rome*', ['I live in Rome']],
   ['I live in Rome (0.98)\n1. I love tea (score: 1.00)', ['I live in Rome', 'I love tea']],
-])('what the writer of %j states beside marks and pasted text is a fact', (content, facts) => {
+])('a statement of the writer in %j next to marks and pasted text is a fact', (content, facts) => {
   expect(factsOf(content)).toEqual(facts);
 });
 

@@ -1,6 +1,6 @@
 import { introducesSpeech } from './reported-clauses.ts';
 
-/** A part of a text, in UTF-16 units; the end is behind its last unit. */
+/** A part of a text, in UTF-16 units; the end is after its last unit. */
 type Part = { readonly start: number; readonly end: number };
 
 /**
@@ -95,7 +95,7 @@ function spoken(text: string): readonly Part[] {
   );
 }
 
-/** The lines below a heading of recalled text or behind "Anna wrote:", up to the next blank line. */
+/** The lines below a heading of recalled text or after "Anna wrote:", up to the next blank line. */
 function headed(text: string): readonly Part[] {
   const parts: Part[] = [];
   for (const { start, end } of linesOf(text)) {
@@ -107,7 +107,7 @@ function headed(text: string): readonly Part[] {
   return parts;
 }
 
-/** The end of the first paragraph behind a place; blank lines before it belong to it. */
+/** The end of the first paragraph after a position; blank lines before it belong to it. */
 function endOfParagraph(text: string, from: number): number {
   let at = from;
   while (at < text.length && text.charAt(at).trim() === '') at += 1;
@@ -140,10 +140,10 @@ const request = new RegExp(
     `|(?:here (?:is|['’]s|are)|this is|вот|это) (?:(?:an?|the|my|our|some|мой|моя|мое|моё|наш|наша|одно|один) )?(?:\\p{L}+ )?(?:${written}|(?<!my |мой )(?:story|рассказ))${letterAhead}${ownWords}{0,60}):`,
   'iu',
 );
-/** Characters of a line in which a request is looked for. */
+/** Characters of a line in which a request is searched. */
 const longestRequest = 300;
 
-/** The text behind a request for work on it reaches to the end of the message. */
+/** The text after a request to process it extends to the end of the message. */
 function requested(text: string): readonly Part[] {
   for (const { start, end } of linesOf(text)) {
     const [found] = request.exec(text.slice(start, Math.min(end, start + longestRequest))) ?? [];

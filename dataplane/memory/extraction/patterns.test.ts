@@ -19,7 +19,7 @@ function readAll(text: string): void {
   readQuotedFact(text, saidAt, { text, quote: text, isRequest: false });
 }
 
-/** The patterns of a language, and those that the readers use beside them. */
+/** The patterns of a language, and the other patterns that the readers use. */
 function everyPattern(): readonly RegExp[] {
   const found = new Map<string, RegExp>();
   const add = (pattern: RegExp) => found.set(`${pattern}`, new RegExp(pattern.source, pattern.flags));
@@ -52,7 +52,7 @@ describe('patterns that are read in more than one way', () => {
     [/^(?:a|b|ab)*c/, 'ab'],
     [/^(?:x(?:a{0,3}|ab)?)*c/, 'xa'],
     [/^a(?=(?:b|b)*c)/, 'b'],
-  ])('of %s the repeated text is found', (pattern, text) => {
+  ])('the repeated text of the pattern %s is found', (pattern, text) => {
     expect(new Set(findAmbiguity(pattern))).toEqual(new Set(text));
   });
 
@@ -63,7 +63,7 @@ describe('patterns that are read in more than one way', () => {
     /^(?:\)\)+(?!\)))+x/,
     /^(?:(?-i:[A-Z])|(?-i:[a-z]))*x/iu,
     /^a{1,40}b*b*c/,
-  ])('%s has none', (pattern) => {
+  ])('the pattern %s has no repeated text', (pattern) => {
     expect(findAmbiguity(pattern)).toBeUndefined();
   });
 });

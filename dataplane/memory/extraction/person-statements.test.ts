@@ -146,7 +146,7 @@ const facts: readonly string[] = [
   'начальницу зовут Карла',
 ];
 
-/** Sentences of the same shapes that say nothing lasting about the speaker. */
+/** Sentences of the same shapes that state nothing lasting about the speaker. */
 const talk: readonly string[] = [
   'I ran the tests',
   'I own this mistake',
@@ -226,7 +226,7 @@ test.each([
   ['I never eat pork', 'I eat pork'],
   ['не умею плавать', 'умею плавать'],
   ['машины у меня нет', 'у меня есть машина'],
-])('"%s" and "%s" are about one topic, and only the second holds', (denied, stated) => {
+])('"%s" and "%s" are about one topic, and only the second remains', (denied, stated) => {
   const [no, yes] = [readStatement(denied), readStatement(stated)];
   expect([no?.topic.split(':')[0], no?.holds, yes?.holds]).toEqual([yes?.topic.split(':')[0], false, true]);
 });
@@ -240,6 +240,6 @@ test.each([
   ['I live with my wife in peace', 'household', 'wife'],
   ['I live with my parents at the moment', 'household', 'parent'],
   ['I live with both my brothers since May', 'household', 'both brother'],
-])('"%s" states the %s', (said, topic, value) => {
+])('"%s" states a fact about the %s', (said, topic, value) => {
   expect(readStatement(said)).toEqual({ topic, value, holds: true });
 });

@@ -1,7 +1,7 @@
 const subject = '(?:I|we|you|he|she|it|they|that|this|there)';
 const verb = '(?:am|is|are|was|were|do|does|did|have|has|had|can|could|will|would|shall|should|must|ai|wo|ca|sha)';
 const negatedVerb = `${verb}(?:n['’]?t| not)`;
-/** "Oslo is my home" is a statement: behind these verbs "my" begins no question. */
+/** "Oslo is my home" is a statement: after these verbs "my" begins no question. */
 const copula = '(?:am|is|are|was|were)';
 const agreement = "(?:right|correct|true|yes|yeah|no|eh|huh|okay|ok|isn['’]?t that so|am I right)";
 const russianAgreement =
@@ -16,7 +16,7 @@ const tagBehindBlank = new RegExp(`\\s(?:${negatedVerb} ${subject}|не так �
 /** A tag question is short; the rest of a sentence is not searched. */
 const longestTag = 40;
 
-/** Whether a sentence only asks whether the one before is so: "Right?", "Isn't it?", "Не так ли?" */
+/** Whether a sentence only asks whether the previous one is true: "Right?", "Isn't it?", "Не так ли?" */
 export function isTagQuestion(sentence: string): boolean {
   return sentence.length <= longestTag && tagAlone.test(sentence.trim());
 }
@@ -27,7 +27,7 @@ export function endsWithTag(sentence: string): boolean {
   return tagBehindMark.test(end) || tagBehindBlank.test(end);
 }
 
-/** Where a question with a verb before its subject begins, or one with a question word behind a comma. */
+/** Where a question with a verb before its subject begins, or a question with a question word after a comma. */
 const questionStart = new RegExp(
   `[\\s,–—-]+(?=(?:${verb}|${negatedVerb}) (?:${subject}|the|an?|your|these|those|any|people)(?![\\p{L}])|(?!${copula} )(?:${verb}|${negatedVerb}) (?:my|our)(?![\\p{L}])|(?:можно|можешь|можете|есть ли|\\p{L}{2,12} ли|это \\p{L}+\\s*$))` +
     '|(?:,\\s*|\\s[–—-]\\s)(?=(?:what|how|why|who|when|any|какой|какая|какое|какие|какую|сколько|почему|зачем|кто|как)(?![\\p{L}]))',

@@ -22,8 +22,8 @@ const paragraphEnds = new Set(['\n', '\r']);
 
 /**
  * The quotations of a text, including their marks, and pasted parts. A line that begins with `>` is a quotation as a
- * whole. A mark opens a quotation only before a word and not inside of one or behind it, so that an apostrophe or the
- * inches of a screen open none. A quotation that does not end reaches to the end of its paragraph, unless its mark is an
+ * whole. A mark opens a quotation only before a word and not inside or after one, so that an apostrophe or the inches
+ * of a screen open none. A quotation that does not end reaches to the end of its paragraph, unless its mark is an
  * apostrophe. The time is in proportion to the text.
  */
 export function quotationsOf(text: string): readonly Part[] {

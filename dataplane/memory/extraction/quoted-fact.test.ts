@@ -9,7 +9,7 @@ const textOf = (...given: Parameters<typeof read>) => {
   return typeof found === 'string' ? found : found.text;
 };
 
-test('a fact has the place of its quote and the text of the model with the dates that its words stand for', () => {
+test('a fact has the position of its quote and the text of the model with the dates that its words mean', () => {
   expect(read('Hi! I moved to Porto yesterday.', 'I moved to Porto yesterday')).toEqual({
     ...{ start: 4, end: 30 },
     text: 'I moved to Porto yesterday (2026-05-05)',
@@ -22,7 +22,7 @@ test.each([
   ['i live in Rome.', 'I live in Rome'],
   ['Я живу в Риме', 'живу в Рим'],
   ['', 'I live in Rome'],
-])('a quote that does not stand in the message as whole words is not said by the user: %s, %s', (content, quote) => {
+])('a quote that does not occur in the message as whole words was not said by the user: %s, %s', (content, quote) => {
   expect(read(content, quote)).toBe('not said by the user');
 });
 

@@ -11,7 +11,7 @@ type QuotedFact = {
   /** Part of the message, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** The text with the dates that its words stand for. */
+  /** The text with the dates that its words mean. */
   readonly text: string;
 };
 
@@ -117,7 +117,7 @@ function wordsOf(text: string): readonly string[] {
   return plain.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '' && !meaningless.has(word));
 }
 
-/** Whether words stand in others one after the other; no words stand nowhere. */
+/** Whether words occur in others one after the other; no words occur nowhere. */
 function isPartOf(words: readonly string[], others: readonly string[]): boolean {
   return words.length > 0 && others.some((_, from) => words.every((word, at) => others[from + at] === word));
 }

@@ -8,7 +8,7 @@ import type { Statement, StatementForm, StatementLanguage } from './statement.ts
 
 /** Longest clause that is read; a longer one is a text about another subject. */
 const longestClause = 300;
-/** Most terms of a value. */
+/** Maximum number of terms of a value. */
 const mostValueTerms = 40;
 
 /** Dates that `resolveDates` added. */
@@ -17,7 +17,7 @@ const quoted = /["«“][^"»”]{40,}["»”]/;
 
 /**
  * The statement that a clause makes about its speaker; undefined for small talk, questions, wishes, conditions, reports
- * of what others said, and any other form that this reader does not support.
+ * of the words of others, and any other form that this reader does not support.
  */
 export function readStatement(clause: string): Statement | undefined {
   const text = clause.replace(addedDates, '').trim();
@@ -158,7 +158,7 @@ const leadWords = /^([^:"]{1,40}):\s+(?=\p{L})/u;
 /** The name of a person in a dialogue that was pasted: "Anna: I moved to Oslo." */
 const speakerLabel = /^(?:\p{L}+|\p{Lu}\p{L}+ \p{Lu}\p{L}+)$/u;
 
-/** The sentence behind the words that introduce it; undefined if they name another speaker. */
+/** The sentence after the words that introduce it; undefined if they name another speaker. */
 function withoutLead(language: StatementLanguage, plain: string): string | undefined {
   const lead = leadWords.exec(plain);
   const words = lead?.[1]?.trim();
@@ -169,7 +169,7 @@ function withoutLead(language: StatementLanguage, plain: string): string | undef
   return isOther ? undefined : plain.slice(lead[0].length).replace(language.fillers, '');
 }
 
-/** The statement that a clause asks to forget: "Forget that I live in Berlin". */
+/** The statement that a clause requests to forget: "Forget that I live in Berlin". */
 export function readForgotten(clause: string): Statement | undefined {
   const language = languageOf(clause);
   const text = plainText(language, clause).replace(language.fillers, '');
@@ -187,7 +187,7 @@ function readIn(language: StatementLanguage, clause: string): Statement | undefi
   return readPlain(language, text) ?? readParaphrased(language, text);
 }
 
-/** Most paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
+/** Maximum number of paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
 const mostParaphrases = 3;
 
 function readParaphrased(language: StatementLanguage, text: string): Statement | undefined {

@@ -1,6 +1,6 @@
 import { disownsNext } from './disowned.ts';
 
-/** The end of a clause behind which another person speaks: "My wife said", "жена пишет". */
+/** The end of a clause after which another person speaks: "My wife said", "жена пишет". */
 const speakerBefore =
   /(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them|everyone)|wrote|writes|texted|replied|answered|asked|announced|claims?|claimed|insists?|insisted|shouted|goes)(?: that)?|(?<![\p{L}])(?:сказал[аи]?|говорит|говорят|говорил[аи]?|пишет|пишут|писал[аи]?|написал[аи]?|ответил[аи]?|отвечает|спросил[аи]?|спрашивает|заявил[аи]?|заявляет|твердит|утверждает))(?: (?:мне|нам|всем|ему|ей|им|to me|to us))?[\s:,—–-]*$/iu;
 /** The beginning of a clause that names who said the words before: "said the hero", "сказал мальчик". */
@@ -12,9 +12,9 @@ const writerSpeaks =
 const longestSpeaker = 80;
 
 /**
- * The clauses of one sentence that are reported speech, or that the writer retracts: those after a clause that ends with a verb
- * of saying or with words such as "suppose", and those before one that begins with such a verb. What the writer says of
- * themselves ("As I said, I live in Rome") is a statement.
+ * The clauses of one sentence that are reported speech, or that the writer retracts: those after a clause that ends
+ * with a verb of saying or with words such as "suppose", and those before one that begins with such a verb. A statement
+ * of the writers about themselves ("As I said, I live in Rome") is a statement.
  */
 export function reportedClauses(clauses: readonly string[]): ReadonlySet<number> {
   const before = clauses.findIndex((clause) => introducesSpeech(clause) || disownsNext(clause));

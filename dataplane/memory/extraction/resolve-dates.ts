@@ -77,7 +77,7 @@ const table: readonly DateWords[] = [
 ];
 
 /**
- * Adds the dates that words stand for to a text, each after its words: "yesterday (2026-05-01)". A date that the text
+ * Adds the dates that words mean to a text, each after its words: "yesterday (2026-05-01)". A date that the text
  * already contains is not added again.
  * @param said when the text was said; its UTC fields are the calendar of the speaker
  */

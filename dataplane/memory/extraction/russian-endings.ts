@@ -8,11 +8,11 @@ const planned = /^(?:wedding|appointment|my: (?:свадьб|экзамен|ре
 const living = /^(?:my|has|name of)/;
 const firstPerson = '\\p{L}+(?:ю|у|юсь|усь)';
 const mine = '(?:я |мы |мне |нам |у меня |у нас )?';
-/** Somebody else behind the verb is its subject: "Тойоту продал сосед". */
+/** Another person after the verb is its subject: "Тойоту продал сосед". */
 const ownDeed =
   '(?! (?:он|она|они|брат|сестра|муж|жена|сын|дочь|мама|папа|отец|мать|друг|подруга|сосед|соседка|коллега)(?!\\p{L}))';
 
-/** Words of Russian speakers about what holds no longer. */
+/** Words of Russian speakers about facts that are no longer true. */
 export const russianEndings: EndingLanguage = {
   ofSpeaker: ofRussianSpeaker,
   endings: [

@@ -257,9 +257,9 @@ export const russianFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other orders and omissions of words, each with the clause that is read in its place. */
+/** Other word orders and omissions, each with the clause that replaces it for reading. */
 export const russianParaphrases: readonly Paraphrase[] = [
-  // Words before the verb say when or where, as they may at the end.
+  // Words before the verb state a time or a place, as they may at the end.
   [
     new RegExp(
       `^(?:сейчас|нынче|пока|теперь|дома|на работе|в свободное время|в детстве|зимой|летом|весной|осенью|в (?:этом|прошлом|новом|следующем|позапрошлом) (?:году|месяце)|прошл\\p{L}+ (?:весной|летом|осенью|зимой)|со школы|с детства|с (?:\\d{4}|прошлого|этого)(?: года)?|уже (?:как )?(?:\\p{L}+ |\\d+ )?${time}|(?:\\d+|\\p{L}+) ${time}(?: назад| подряд| как)?|в (?:январе|феврале|марте|апреле|мае|июне|июле|августе|сентябре|октябре|ноябре|декабре)|после \\p{L}+|в основном|как правило|с (?:бабушкой|мамой|мужем|женой|родителями|детьми)),? (?:я |мы )?(?=\\p{L})`,
@@ -297,7 +297,7 @@ export const russianParaphrases: readonly Paraphrase[] = [
     /^у нас (?=(?:есть |теперь |уже |дома |живет |живут )*(?:один|одна|два|две|три|четыре|пять|двое|трое|четверо|\d+) )/iu,
     'у меня ',
   ],
-  // When something happened stands between its subject and its verb; a habit of a season is no lasting state.
+  // The time of an event is between its subject and its verb; a habit of a season is no lasting state.
   [
     /^(я|мы) (?:с \p{L}+ )?(?:весной|летом|осенью|зимой|вчера|недавно|наконец|на днях|в (?:прошлом|этом) (?:году|месяце)|на (?:прошлой|этой) неделе|в (?:январе|феврале|марте|апреле|мае|июне|июле|августе|сентябре|октябре|ноябре|декабре)) (?=(?:развел|пожен|расписал|обручил|помолвил|повенчал|женил|переехал|перебрал|уволил|устроил|поступил)\p{L}*(?![\p{L}])|вышла замуж(?![\p{L}]))/iu,
     '$1 ',

@@ -313,7 +313,7 @@ describe('settleFacts', () => {
     expect(changed(settleFacts(factsOf('I dropped that language.'), languages.slice(1)))).toHaveLength(1);
   });
 
-  it('a correction that is sent again, whole or in part, adds no memory', () => {
+  it('a correction that is sent again, completely or in part, adds no memory', () => {
     const said = 'I changed my mind about the colour, I like green best now.';
     const colour = {
       memoryId: 'm1',

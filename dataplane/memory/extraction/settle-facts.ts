@@ -55,9 +55,9 @@ export type FactDecision =
 
 /**
  * Decides about the facts of one add in their order, against the memories of its scope. A repetition adds nothing, a
- * contradiction replaces what it contradicts, and a request to forget deletes it. At most one decision changes a memory:
- * of several facts about one topic in one add the last one counts. Nothing that was said earlier changes a memory that
- * was stated later (docs/decisions/0080).
+ * contradiction replaces the contradicted memory, and a request to forget deletes it. At most one decision changes a
+ * memory: if one add states several facts about one topic, the last one counts. Nothing that was said earlier changes a
+ * memory that was stated later (docs/decisions/0080).
  */
 export function settleFacts(
   facts: readonly UserFact[],
@@ -86,7 +86,7 @@ export function isStatedAfter({ source }: UserFact, { statedAt }: Pick<KnownMemo
   return statedAt > source.saidAt;
 }
 
-/** Whether a fact was known by a memory that ended, or what a later message said about its topic ended. */
+/** Whether a fact belongs to a memory that ended, or a later message about its topic ended it. */
 function hasPassed(fact: UserFact, past: readonly PastMemory[]): boolean {
   return past.some(({ sameness, topic, statedAt }) => {
     if (sameness === fact.sameness) return statedAt >= fact.source.saidAt;

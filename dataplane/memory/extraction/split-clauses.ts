@@ -10,7 +10,7 @@ export type MessageClause = {
   readonly end: number;
   /** The sentence is a question or is retracted: its writer does not state it. */
   readonly isQuestion: boolean;
-  /** Others say it: it is quoted, or a verb of saying with another subject stands beside it. */
+  /** It belongs to others: it is quoted, or there is a verb of saying with another subject beside it. */
   readonly isReported: boolean;
   /** The sentence that the clause belongs to. */
   readonly sentence: Place;
@@ -32,7 +32,7 @@ const joints =
   /(?:,|(?<![\s,]))\s+(?:and|but|while|а|и|но|а также|и ещё)\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))|,\s*(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’])|(?:said|says|сказал[аи]?|говорит|пишет)\s)/giu;
 const listMark = /^[\s\-–—*•>\d.)#:"'«“„‘]+(?=\p{L})/u;
 const trailingMarks = new Set(',:"»”“*');
-/** The score behind a memory in a list that a search printed: "I like tea (0.98)". */
+/** The score after a memory in a list that a search printed: "I like tea (0.98)". */
 const printedScore = /\s*\((?:score[ :=]{0,2})?[01]\.\d{1,6}\)$/i;
 const longestScore = 20;
 

@@ -23,7 +23,7 @@ export type StatementForm = {
   readonly except?: RegExp;
 };
 
-/** A beginning of clauses, and what is read in its place; the fact keeps the words of the speaker. */
+/** A beginning of clauses, and the words that replace it for reading; the fact keeps the words of the speaker. */
 export type Paraphrase = readonly [beginning: RegExp, replacement: string];
 
 export type StatementLanguage = {
@@ -35,10 +35,10 @@ export type StatementLanguage = {
   readonly notStated: RegExp;
   /** Words that negate a statement; the statement is read without them. */
   readonly negations: readonly (readonly [RegExp, string])[];
-  /** Matches a phrase that asks to forget the statement after it. */
+  /** Matches a phrase that requests to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
-  /** Other ways to say what the forms read; they are tried where no form reads the clause as it is. */
+  /** Other wordings for the statements that the forms read; they are tried where no form reads the clause unchanged. */
   readonly paraphrases: readonly Paraphrase[];
   /** Words without meaning at the end of a clause. */
   readonly tails: readonly RegExp[];

@@ -41,7 +41,7 @@ export async function deleteScope(
   }
 }
 
-/** Ends the open adds of a scope, and removes what ended ones still have of the client. */
+/** Ends the open adds of a scope, and removes the data of the client that ended ones still have. */
 async function cancelEvents(sql: TransactionSql, person: string, scope: Scope): Promise<number> {
   const cancelled = await sql`
     update memory.events set status = 'FAILED', error = 'the memories of this scope were deleted', ${withoutText(sql)},
@@ -55,7 +55,7 @@ async function cancelEvents(sql: TransactionSql, person: string, scope: Scope): 
   return cancelled.length;
 }
 
-/** The segments of the person are gone: many memories of other scopes are packed again. */
+/** The segments of the person are deleted: many memories of other scopes are packed again. */
 async function packOthers(sql: TransactionSql, person: string): Promise<void> {
   const [many] = await sql`
     select 1 from memory.memories where person = ${person} and deleted_at is null

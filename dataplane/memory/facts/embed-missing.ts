@@ -27,8 +27,8 @@ type Unembedded = {
 /**
  * Adds vectors to a batch of memories that were written while no embedder was available, or with another profile; true
  * if there may be more. A text that the embedder answers with an invalid vector is delayed, longer each time, so that
- * such texts never keep the others waiting (docs/design/memory.md, "Maintenance").
- * @throws ModelsError, SqlUnavailableError: the memories that are left are taken again by the next step
+ * such texts never delay the others (docs/design/memory.md, "Maintenance").
+ * @throws ModelsError, SqlUnavailableError: the remaining memories are claimed again by the next step
  */
 export async function embedMissing(ports: EmbedPorts, signal: AbortSignal): Promise<boolean> {
   const profile = ports.profile();
@@ -67,8 +67,9 @@ async function takeMissing({ sql }: Database, key: string): Promise<readonly Une
 }
 
 /**
- * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory that
- * a change holds is not waited for, because that change may wait for another one of these: the end of its lease returns it.
+ * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory
+ * that a change has locked is skipped, because that change may wait for another one of these: the end of its lease
+ * returns it.
  */
 async function returnMissing({ sql }: Database, rows: readonly Unembedded[]): Promise<void> {
   const ids = rows.map(({ memory_id }) => memory_id);
@@ -104,7 +105,7 @@ async function storeVector(
 }
 
 /**
- * An empty vector for a text that the gateway refuses: the text is found by its words, and the gateway is not asked
+ * An empty vector for a text that the gateway refuses: the text is found by its words, and is not sent to the gateway
  * again.
  */
 async function vectorOrNone(embed: () => Promise<Float32Array | undefined>): Promise<Float32Array | 'invalid'> {

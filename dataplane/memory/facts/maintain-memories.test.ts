@@ -23,7 +23,7 @@ async function metric(memory: OpenedMemory, line: string): Promise<number> {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memories'), () => {
-  test('without an embedding profile a search by meaning is 400 and one by both ways is by words', async () => {
+  test('without an embedding profile a search by meaning is 400 and a hybrid search uses words', async () => {
     await using memory = await openMemory({ config: { embeddingProfile: undefined } });
     await memory.add(ann, { agent_id: 'a', infer: false, messages: [{ role: 'user', content: 'tea is good' }] });
     const search = (mode: string) => memory.call(ann, 'POST', '/v1/memories/search', { query: 'tea', mode });
@@ -146,7 +146,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     });
   });
 
-  test('a person whose expired memories cannot be deleted is counted and tried again, and those of others are deleted', async () => {
+  test('an expired memory that cannot be deleted is counted and tried again, and those of other persons are deleted', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     // More than one statement reads, and all of them expired before the one of the other person.
@@ -185,7 +185,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
     await until('the memories of the first person are deleted', async () => ((await left()) === 0 ? true : undefined));
   });
 
-  test('a person whose packing fails is delayed and counted, and the persons who wait behind are packed', async () => {
+  test('a person whose packing fails is delayed and counted, and waiting persons are packed', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     {

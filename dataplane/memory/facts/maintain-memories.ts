@@ -26,12 +26,13 @@ type MaintenanceOptions = {
 };
 
 /**
- * Removes expired data, adds missing vectors and packs segments, repeatedly until it is disposed. Each part works in batches, at
- * once after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md, "Maintenance").
+ * Removes expired data, adds missing vectors and packs segments, repeatedly until it is disposed. Each part works in
+ * batches, immediately after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md,
+ * "Maintenance").
  */
 export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions): AsyncDisposable {
   const { database } = ports;
-  /** Each returns whether there may be more to do at once. */
+  /** Each returns whether more can be done immediately. */
   const steps: Readonly<Record<MaintenancePart, (signal: AbortSignal) => Promise<boolean>>> = {
     undelivered_events: async () => (await options.failUndelivered()) < 0,
     expired_sessions: () => removeExpiredSessions(database),

@@ -40,7 +40,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('text after a deletion
     return memory;
   }
 
-  test('an event that has ended, and one that a deletion of its scope cancelled, holds no text, metadata or categories', async () => {
+  test('an event that has ended, and one that was cancelled by a deletion of its scope, contains no text, metadata or categories', async () => {
     await using database = await openTestDatabase();
     await using memory = await fill(database);
     expect((await memory.call(zoe, 'DELETE', '/v1/memories?agent_id=a')).json).toMatchObject({
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('text after a deletion
     expect(await tablesWithText(database)).toEqual([]);
   });
 
-  test('a deletion of a scope removes what an earlier version left in events that have ended', async () => {
+  test('a deletion of a scope removes the texts that an earlier version left in ended events', async () => {
     await using database = await openTestDatabase();
     await using memory = await fill(database);
     await database.database.sql`

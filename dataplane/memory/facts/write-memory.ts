@@ -149,7 +149,7 @@ export async function restateMemory({ sql, person }: PersonChange, memoryId: str
 
 /**
  * Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id.
- * @param askedAt when the person asked for it in a message; undefined for other deletions
+ * @param askedAt when the person requested it in a message; undefined for other deletions
  */
 export function removeMemory(change: PersonChange, memoryId: string, askedAt?: Date): Promise<boolean> {
   return remove(change, memoryId, { askedAt, onlyExpired: false });

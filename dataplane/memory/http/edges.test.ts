@@ -192,7 +192,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect([status, json['code'], json['message']]).toEqual([400, 'invalid_request', message]);
   });
 
-  test('search filters compare as many members of metadata as the limit, and the next one only as absent', async () => {
+  test('search filters compare as many members of metadata as the limit, and further members only as absent', async () => {
     const user = { user: 'members' };
     const name = (at: number) => `k${at}`.padEnd(3, '_');
     const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), at]));
@@ -229,7 +229,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await found({ metadata: { 'a.b': '*', 'a.c': { ne: '*' } } })).toBe(1);
   });
 
-  test('a change by PUT replaces metadata as a whole, and names with dots stay names', async () => {
+  test('a change by PUT replaces all metadata, and names that contain dots stay unchanged', async () => {
     const user = { user: 'renamed' };
     const { id } = await given(user, { metadata: { a: { b: 1 } } });
     const metadata = { 'a.b': 2, 'c"[0]': 3 };
@@ -240,7 +240,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await found({ 'metadata.a.b': '*' })).toBe(0);
   });
 
-  test('the value "*" of a search filter matches what a memory has, also objects and lists of metadata', async () => {
+  test('the value "*" of a search filter matches any value of a memory, including objects and lists of metadata', async () => {
     const user = { user: 'present' };
     await given(user, { metadata: { object: { inner: 1 }, list: [], nothing: null, far: 'x'.repeat(1_025) } });
     const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;

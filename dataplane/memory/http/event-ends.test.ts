@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     },
   );
 
-  test('an add waits as PENDING while the embedder is away, and the later adds of the user wait behind it', async () => {
+  test('an add waits as PENDING while the embedder is unavailable, and later adds of the user wait for it', async () => {
     const user = someone();
     fault = 'unavailable';
     const failures = await modelFailures();
@@ -184,7 +184,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     expect((await event(user, row?.event_id ?? ''))['status']).toBe('PENDING');
   });
 
-  test('a text that a person changed while the embedder is away is found by its words immediately and by its meaning later', async () => {
+  test('a text that a person changed while the embedder is unavailable is found by its words immediately and by its meaning later', async () => {
     const user = someone();
     const [id] = (await memory.add(user, body('plays the flute')))['memory_ids'] as readonly string[];
     const vectors = () =>
@@ -218,7 +218,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     expect(history).toHaveLength(1);
   });
 
-  test('an expired memory gets a DELETE in its history, and its text leaves no live row', async () => {
+  test('an expired memory gets a DELETE in its history, and no live row contains its text', async () => {
     const user = someone();
     const added = await memory.add(user, { ...body('parks on level 3'), expires_at: '2020-01-01T00:00:00Z' });
     const [id] = added['memory_ids'] as readonly string[];
@@ -233,7 +233,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     expect(entries.map((entry) => entry.event)).toEqual(['ADD', 'DELETE']);
   });
 
-  test('an attempt whose end the database cannot record at once is recorded later and is no death of the worker', async () => {
+  test('an attempt whose end cannot be written immediately is recorded later and does not count as the death of a worker', async () => {
     const { sql } = memory.database.database;
     await sql.unsafe(`
       create sequence public.ends;
@@ -254,7 +254,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
     await sql.unsafe('drop trigger refuse_end on memory.events');
   });
 
-  test('while no end can be recorded the failure is counted, and the attempt ends with the length of its lease', async () => {
+  test('while no end can be recorded the failure is counted, and the attempt ends with its lease', async () => {
     const models = hashedWords(() => {
       throw new ModelsError('unavailable');
     });

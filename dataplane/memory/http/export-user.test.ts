@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an export of a user')
     });
   });
 
-  test('pages of every size join to the same export, and writes between them repeat and hide nothing', async () => {
+  test('pages of every size join to the same export, and concurrent writes neither repeat nor hide an entry', async () => {
     await using memory = await openMemory();
     for (const no of [1, 2, 3, 4, 5]) await memory.add(ann, told(`text ${no}`, { agent_id: `agent-${no}` }));
     await memory.call(ann, 'DELETE', '/v1/memories?agent_id=agent-5');

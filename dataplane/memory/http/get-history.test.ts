@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the history of a memo
     expect(await exported('long')).toMatchObject(entries.map(({ event }) => ({ event, memory_id: id })));
   });
 
-  test('a history may have as many entries as fit without texts, and not one more', async () => {
+  test('a history may have as many entries as fit without texts, and no more', async () => {
     const most = historyBytes / historyEntryBytes;
     const id = await changed('often', 0, { count: most - 1, oldText: '', newText: '' });
     const whole = await read('often', id);

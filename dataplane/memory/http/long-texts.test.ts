@@ -23,7 +23,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('texts longer than the
 
   const found = (query: string) => memory.find(ann, query, { mode: 'semantic' });
 
-  test('a long query and a long memory are embedded by their beginning, also one that was stored without an embedder', async () => {
+  test('a long query and a long memory are embedded by their beginning, even a memory that was stored without an embedder', async () => {
     const event = await memory.say(ann, 'I live in Lisbon.');
     const [id] = event['memory_ids'] as readonly string[];
     const filling = ' and'.repeat(most);
@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('texts longer than the
     expect(await found(`Braga${filling}`)).toEqual([other]);
   });
 
-  test('messages are stored as they are, also a long one beside a short one', async () => {
+  test('messages are stored unchanged, including a long one beside a short one', async () => {
     const ben = { user: 'ben' };
     const long = `Rex is in Faro${' and'.repeat(most)}`;
     const messages = ['Max is in Evora', long].map((content) => ({ role: 'user', content }));

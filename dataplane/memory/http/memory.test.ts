@@ -302,7 +302,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
         'memory:error:wrong-user-id',
       ] as const),
     ],
-    'a deletion by filter permanently removes a scope with its history, and nothing else',
+    'a deletion by filter permanently removes a scope with its history, and no other data',
     async () => {
       const user = someone();
       const id = await remembered(user, 'tea one');
@@ -333,7 +333,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
       'memory:session:absent',
       'memory:session:ttl',
     ],
-    'the state of a session is replaced, read with its remaining seconds, and absent afterwards',
+    'the state of a session can be replaced and read with its remaining seconds, and is absent after its expiry',
     async () => {
       const user = someone();
       const path = '/v1/sessions/s-1/state';
@@ -454,7 +454,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     ['a year 0', { messages: [{ role: 'user', content: 'x' }], agent_id: 'a', expires_at: '0000-01-01T00:00:00Z' }],
     ['too many messages', { messages: new Array(101).fill({ role: 'user', content: 'x' }), agent_id: 'a' }],
     ['metadata with U+0000', { messages: [{ role: 'user', content: 'x' }], agent_id: 'a', metadata: { a: '\u0000' } }],
-  ])('an add of memories with %s is refused as a whole', async (_what, body) => {
+  ])('an add of memories with %s is refused completely', async (_what, body) => {
     const { status, json } = await memory.call(ann, 'POST', '/v1/memories', body);
     expect(status).toBe(400);
     expect(json).toEqual({ code: expect.any(String), message: expect.any(String), trace_id: expect.any(String) });

@@ -78,7 +78,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service wi
     expect([(await set(3)).status, await state()]).toEqual([200, { n: 3 }]);
   });
 
-  test('every operation is 503 while the database is away, never an empty answer, and answers again afterwards', async () => {
+  test('every operation is 503 while the database is unavailable, never an empty answer, and answers again afterwards', async () => {
     const event = await memory.say(ann, 'I live in Lisbon.');
     const [id] = event['memory_ids'] as readonly string[];
     await memory.call(ann, 'POST', '/v1/sessions/s/state', { state: { a: 1 }, ttl_seconds: 600 });
@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service wi
     expect(await memory.say(ann, 'I moved to Porto.')).toMatchObject({ decisions: [{ decision: 'UPDATE' }] });
   });
 
-  test('a search by meaning is 503 while the embedder is away, and one by words is answered', async () => {
+  test('a search by meaning is 503 while the embedder is unavailable, and a search by words is answered', async () => {
     const user = { user: 'bob' };
     await memory.say(user, 'My dog is called Rex.');
     isModelAway = true;

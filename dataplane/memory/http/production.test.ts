@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories of verified 
   });
   afterAll(() => parts.disposeAsync());
 
-  test('the token names the user, and headers of development mode are not read', async () => {
+  test('in production the token names the user, and headers of development mode are not read', async () => {
     const body = { messages: [{ role: 'user', content: 'I live in Lisbon.' }], agent_id: 'tutor' };
     const added = await send('POST', '/v1/memories', await tokenOf(), body, { 'x-user-id': 'bob' });
     expect(added.status).toBe(202);
@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories of verified 
     ['another audience', { aud: 'other' }, {}, 401, 'unauthorized'],
     ['a tenant that is not the user’s', {}, { 'x-tenant-id': 'other' }, 403, 'forbidden'],
     ['no tenant', {}, { 'x-tenant-id': '' }, 401, 'unauthorized'],
-  ] as const)('a request with %s is refused', async (_what, claims, headers, status, code) => {
+  ] as const)('in production a request with %s is refused', async (_what, claims, headers, status, code) => {
     const answer = await send('GET', '/v1/memories?agent_id=tutor', await tokenOf(claims), undefined, headers);
     expect(answer).toMatchObject({ status, json: { code } });
   });

@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of the memory 
   });
   afterAll(() => services.disposeAsync());
 
-  test('an add that would exceed the memories of a user is FAILED and stores nothing, and a changed value is stored', async () => {
+  test('an add that would exceed the memories of a user is FAILED and stores nothing, and a change within the quota is stored', async () => {
     const user = { user: 'full' };
     const add = (...contents: readonly string[]) => memories.add(user, saying(...contents));
     await memories.say(user, 'I live in Rome.');

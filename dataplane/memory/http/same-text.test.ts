@@ -32,15 +32,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
   test.each([
     ['alone', {}],
     ['with the metadata and categories that it has', { metadata: { b: [2], a: 1 }, categories: ['home'] }],
-  ])('changes nothing %s, and adds no entry to the history', async (title, more) => {
-    const { before, put, read, events } = await remembered(title.slice(0, 5));
-    expect(before['source']).not.toBeNull();
-    expect(await put({ text: 'I live in Lisbon', ...more })).toEqual(before);
-    expect(await read()).toEqual(before);
-    expect(await events()).toEqual(['ADD']);
-  });
+  ])(
+    'a PUT that leaves the text of a memory changes nothing %s, and adds no entry to the history',
+    async (title, more) => {
+      const { before, put, read, events } = await remembered(title.slice(0, 5));
+      expect(before['source']).not.toBeNull();
+      expect(await put({ text: 'I live in Lisbon', ...more })).toEqual(before);
+      expect(await read()).toEqual(before);
+      expect(await events()).toEqual(['ADD']);
+    },
+  );
 
-  test('changes other metadata and categories, keeps the source, and adds no entry to the history', async () => {
+  test('a PUT that leaves the text of a memory changes metadata and categories, keeps the source, and adds no entry to the history', async () => {
     const { before, put, read, events } = await remembered('other');
     const other = { metadata: { c: 3 }, categories: ['town'] };
     expect(await put({ text: 'I live in Lisbon', ...other })).toMatchObject({ ...other, source: before['source'] });
@@ -69,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
     expect(await put({})).toMatchObject({ code: 'invalid_request' });
   });
 
-  test('a PUT without a text does not count as a statement: a message that was said before it can still correct the memory', async () => {
+  test('a PUT without a text is not a new statement: an earlier message can still correct the memory', async () => {
     const { put, read } = await remembered('older');
     await put({ text: 'I live in Braga' });
     // A row of an earlier release has the time of the change only.
@@ -83,7 +86,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a change by PUT that 
     expect(await read()).toMatchObject({ memory: 'I live in Faro', metadata: { c: 3 } });
   });
 
-  test('another text with the same words is a change', async () => {
+  test('another text with the same words counts as a change', async () => {
     const { put, events } = await remembered('words');
     expect(await put({ text: 'I live in Lisbon!' })).toMatchObject({ memory: 'I live in Lisbon!', source: null });
     expect(await events()).toEqual(['ADD', 'UPDATE']);

@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('sessions of two repli
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
-  test('the remaining seconds fall with the clock of the database until the state is absent', async () => {
+  test('the remaining seconds decrease with the clock of the database until the state is absent', async () => {
     const user = { user: 'short' };
     for (const ttl of [memoryLimits.ttlSeconds.min, memoryLimits.ttlSeconds.max]) {
       expect((await set(user, 'bound', {}, ttl)).json['ttl_remaining_seconds']).toBe(ttl);
@@ -103,7 +103,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('sessions of two repli
     expect((await get(user, 's', 1)).json['state']).toEqual({ again: true });
   });
 
-  test('the rows of expired states are removed, and those of others stay', async () => {
+  test('expired states of sessions are removed, and other states stay', async () => {
     const user = { user: 'removed' };
     const { sql } = replicas[0].database.database;
     await set(user, 'kept', { a: 1 });

@@ -66,7 +66,7 @@ export function createMemoryMetrics(): MemoryMetrics {
     help: 'Ended attempts to process an event, by how they ended.',
     labels: { end: ends },
   });
-  // An increase from nothing to 1 is none for a query, an increase from 0 is.
+  // An increase from no series to 1 is no increase for a query, an increase from 0 is.
   for (const end of ends) attempts.add({ end }, 0);
   const waiting = createBacklogMetrics(registry, {
     service: 'memory',

@@ -15,7 +15,7 @@ export type EventBacklog = {
   readonly delayed: number;
 };
 
-/** Most memories that are counted: each scrape reads no more rows of an index than this. */
+/** Maximum number of memories that are counted: each scrape reads no more rows of an index than this. */
 export const mostCounted = 10_000;
 
 /** How long a memory may wait for a vector before it is counted: the worker needs a while for a new one. */

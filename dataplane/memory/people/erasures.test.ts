@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     expect(index.loaded()).toEqual([`/${people[1]}`]);
   });
 
-  test('of two erasures at once, one removes everything and the other finds nothing', async () => {
+  test('of two concurrent erasures, one removes everything and the other finds nothing', async () => {
     const user = { user: 'twice' };
     await memory.say(user, 'I like tea.');
     const answers = await Promise.all(

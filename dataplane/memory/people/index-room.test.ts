@@ -18,7 +18,7 @@ const given = (content: string, more: object = {}) => ({
 const texts = ['bread and tea', 'water and ice', 'stool and mat', 'chair and bed'];
 
 describe('the share of the index for one person', () => {
-  test('the share of the index for one person is two thirds of the bound, because replaced memories take the rest until they are packed again', () => {
+  test('the share of the index for one person is two thirds of the limit, because replaced memories use the rest until they are packed again', () => {
     expect(indexRoomOf(300, 8)).toEqual({ mostBytes: 200, dimension: 8 });
     expect(indexRoomOf(300, undefined)).toEqual({ mostBytes: 200, dimension: 0 });
   });
@@ -93,7 +93,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
     expect((await memory.call(user, 'PUT', path, { text: texts[1] })).status).toBe(200);
   });
 
-  test('a memory without a vector counts with the vector that is still to be made', async () => {
+  test('a memory without a vector counts with the vector that it will get', async () => {
     await using memory = await withRoom(ofOne);
     const user = { user: 'dan' };
     await memory.add(user, given(texts[0] as string));
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
     expect(refused).toMatchObject({ status: 409, json: { code: 'index_full' } });
   });
 
-  test('the estimate is not less than what the index needs, and is 0 after everything was deleted', async () => {
+  test('the estimated size is not less than what the index needs, and is 0 after everything was deleted', async () => {
     await using memory = await openMemory({ database });
     const user = { user: 'eve' };
     for (let at = 0; at < 60; at += 1) {

@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the users of a tenant
     expect((await added('last')).isAdded).toBe(true);
   });
 
-  test('users are counted who were there before the count, who come, who are there already and who are removed', async () => {
+  test('existing, new, repeated and removed users are counted correctly', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     using before = temporaryFolder();

@@ -55,7 +55,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
   test.each([
     ['the deletion of a scope', 'DELETE', '/v1/memories?agent_id=tutor', undefined, { deleted_count: count }],
     ['an erasure', 'POST', '/v1/erasures', { user_id: 'many' }, { memories: count, history_entries: 2 * count - 1 }],
-  ])('%s removes all of them in transactions of a bounded size', async (_, method, path, body, counts) => {
+  ])('%s removes all memories in transactions of limited size', async (_, method, path, body, counts) => {
     const user = { user: 'many' };
     await fill(user.user);
     expect(await memory.call(user, method, path, body)).toMatchObject({ status: 200, json: counts });
@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(await left()).toEqual({ memories: 0, history: 0 });
   });
 
-  test('an erasure removes a memory with more history than one transaction removes, also with old statistics', async () => {
+  test('an erasure removes a memory with more history than one transaction removes, even with old statistics', async () => {
     const { sql } = memory.database.database;
     // The statistics of the table that the tests before have emptied: one row in many pages.
     await sql`vacuum (analyze, truncate off) memory.history`;

@@ -2,8 +2,8 @@ import type { TransactionSql } from '#sql/connect';
 import { inIndexedScope } from './scope-condition.ts';
 
 /**
- * Most memories, events and entries of history that one transaction removes. It must end before the timeouts of statements
- * and transactions, so that a person with any number of memories can be erased.
+ * Maximum number of memories, events and entries of history that one transaction removes. It must end before the
+ * timeouts of statements and transactions, so that a person with any number of memories can be erased.
  */
 export const mostRemoved = { memories: 5_000, events: 5_000, history: 20_000 } as const;
 
@@ -17,8 +17,8 @@ type Removed = {
 };
 
 /**
- * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the memories
- * of the person again, because they cannot read which rows are gone.
+ * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the
+ * memories of the person again, because they cannot determine which rows were deleted.
  * @param changeNo the number of the change, whose transaction holds the lock of the person
  */
 export async function removeMemories(

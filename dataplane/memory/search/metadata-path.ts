@@ -10,8 +10,8 @@ export function innerPath(path: string, name: string): string {
 }
 
 /**
- * The path that a filter names in one text, such as `metadata.a.b` or `metadata.a\.b`. A backslash before another
- * character than a dot and a backslash stands for itself.
+ * The path that a filter names in one text, such as `metadata.a.b` or `metadata.a\.b`. A backslash before a character
+ * other than a dot or a backslash is a literal backslash.
  */
 export function readMetadataPath(text: string): string {
   const [, ...names] = text.split(/(?<!(?<!\\)(?:\\\\)*\\)\./);

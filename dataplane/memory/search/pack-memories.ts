@@ -28,7 +28,7 @@ type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: 
 /**
  * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
  * person is locked for the last write only, and nothing is written if memories were removed meanwhile. A failure delays
- * this person by a minute, so that the others who wait are packed before.
+ * this person by a minute, so that other waiting persons are packed before.
  * @param key of the vectors (`vectorsKey`); undefined without a profile
  * @returns undefined if no person waits
  */
@@ -143,7 +143,9 @@ async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSeg
   return segments;
 }
 
-/** The rows of groups as they are, without those that changed later: they are among the changes after `upTo`. */
+/**
+ * The rows of groups in their current state, without those that changed later: they are among the changes after `upTo`.
+ */
 async function unchangedRows(
   sql: TransactionSql,
   person: string,

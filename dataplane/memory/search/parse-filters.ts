@@ -29,9 +29,9 @@ const everything: AttributeCondition = { and: [] };
 
 /**
  * Reads filters: an object of fields joined by AND, with the members AND, OR and NOT for compound conditions
- * (memory:search:scope-filter, memory:search:compound-filter). A field has a value, or an object of operators: eq, ne, in,
- * gt, gte, lt, lte, contains, icontains; the value "*" asks whether it is present. Fields are agent_id, run_id, user_id,
- * role, categories, created_at, updated_at and members of metadata.
+ * (memory:search:scope-filter, memory:search:compound-filter). A field has a value, or an object of operators: eq, ne,
+ * in, gt, gte, lt, lte, contains, icontains; the value "*" means that it is present. Fields are agent_id, run_id,
+ * user_id, role, categories, created_at, updated_at and members of metadata.
  * @param names of the caller: a condition on another user is refused
  */
 export function parseFilters(json: unknown, names: readonly string[]): ParsedFilters {

@@ -34,7 +34,7 @@ type EmbeddedQuery = {
 
 type FoundMemories = { readonly results: readonly FoundMemory[]; readonly tokens: number };
 
-/** Most repetitions of a search whose memories changed while it ran. */
+/** Maximum number of repetitions of a search whose memories changed while it ran. */
 const mostRepetitions = 8;
 const windowGrowth = 8;
 

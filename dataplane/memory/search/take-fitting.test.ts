@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     return { database: { ...database, sql }, statements: () => count };
   }
 
-  test('random budgets take the same memories as a walk through all of them', async () => {
+  test('random budgets select the same memories as a walk through all of them', async () => {
     const random = randomFrom(7);
     const whole = (most: number): number => 1 + Math.floor(random() * most);
     const { person, stored } = await personWith(Array.from({ length: 3_000 }, () => whole(whole(120))));
@@ -76,7 +76,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     }
   });
 
-  test('a rest of the budget that no memory fits into reads no further page', async () => {
+  test('if no memory fits into the rest of the budget, no further page is read', async () => {
     const { person, stored } = await personWith(Array.from({ length: 3_000 }, () => 30));
     const counted = counting();
     const request = { top_k: 100, token_budget: 100 };
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     expect(counted.statements()).toBe(2);
   });
 
-  test('a small memory at the end of the ranking is found, and one beyond the candidates asks for more of them', async () => {
+  test('a small memory at the end of the ranking is found, and a memory beyond the candidates requires more of them', async () => {
     const { person, stored } = await personWith([...Array.from({ length: 3_000 }, () => 30), 5]);
     const ranked = stored.toSorted((a, b) => b.tokens - a.tokens);
     const counted = counting();
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     expect(taken.dropped).toBe(1);
   });
 
-  test('a search whose client has gone reads nothing', async () => {
+  test('a search whose client has disconnected reads nothing', async () => {
     const { person, stored } = await personWith([1]);
     const signal = AbortSignal.abort(new Error('the client has gone'));
     const search = takeFitting(database, person, candidatesOf(stored), { top_k: 1 }, signal);

@@ -16,11 +16,15 @@ type TakenMemories = {
 /** Number of candidates that one statement reads. */
 const pageSize = 200;
 /**
- * Candidates beside top_k that the first statement reads without a token budget, in place of those that have changed. The
- * memories of a person are in as many places of the table, so that each further one costs a first search a read of the disk.
+ * Candidates in addition to top_k that the first statement reads without a token budget, to replace those that have
+ * changed. The memories of a person are in as many places of the table, so that each further one costs a first search a
+ * read of the disk.
  */
 const spare = 10;
-/** Most memories that a statement names as small enough; where more are, the next pages find some of them soon. */
+/**
+ * Maximum number of memories that a statement names as small enough; where more are, the next pages find some of them
+ * soon.
+ */
 const mostNamed = 1_000;
 
 /**

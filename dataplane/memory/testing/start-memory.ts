@@ -30,7 +30,7 @@ export type OpenedMemory = AsyncDisposable & {
   ): Promise<TestAnswer>;
   /** Adds messages and waits until the event has ended. */
   add(caller: TestCaller, body: object): Promise<Readonly<Record<string, unknown>>>;
-  /** Adds what a user said to the agent `tutor`. */
+  /** Adds a message of a user to the agent `tutor`. */
   say(caller: TestCaller, ...texts: readonly string[]): Promise<Readonly<Record<string, unknown>>>;
   /** Texts of the memories that a search finds, best first. */
   find(caller: TestCaller, query: string, more?: object): Promise<readonly string[]>;

@@ -58,7 +58,7 @@ export async function startServer(
   if (outcome === 'address_taken') {
     throw new ServerError(
       'address_taken',
-      `${address.host}:${address.port} is taken: choose another PORTCULLIS_LISTEN`,
+      `${address.host}:${address.port} is in use: choose another PORTCULLIS_LISTEN`,
     );
   }
   throw new ServerError('did_not_start', `PostgreSQL did not start (${outcome}): see its log lines above`);

@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of docum
   });
 
   test.each(['submitted', 'claimed', 'written'])(
-    'an upsert that was %s before the access list changed does not bring the old one back',
+    'an upsert that was %s before the access list changed does not restore the old access list',
     async (when) => {
       await using opened = await openTestDatabase();
       const { database } = opened;

@@ -140,7 +140,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
   });
 
   test.each(['before', 'after'] as const)(
-    'a move to the top level that loses the connection to the store %s the change is settled as the store shows it',
+    'a move to the top level whose connection to the store is lost %s the change is settled as the store shows it',
     async (when) => {
       await using opened = await open(2);
       const { ids, move, moveOf, ports, entries, parentOf, relations } = opened;

@@ -5,7 +5,7 @@ import type { Sql, TransactionSql } from '#sql/connect';
 import type { ChangePorts } from './change-relations.ts';
 import { lockParents, settleTenant, storeParent } from './settle-moves.ts';
 
-/** Most levels of a tree of collections. */
+/** Maximum number of levels of a tree of collections. */
 export const mostLevels = 10;
 
 type Move = {

@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     return held === 'every' || labels.some((label) => held.includes(label));
   };
 
-  test('an owner writes and reads, a writer reads, a reader only reads', async () => {
+  test('an owner can write and read, a writer can read, and a reader can only read', async () => {
     const where = collection();
     for (const [name, relation] of Object.entries({ ann: 'owner', bob: 'writer', eve: 'reader' })) {
       await give(userSubject(named(name)), relation, where);
@@ -60,7 +60,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await rights('tom')).toEqual([false, false, false]);
   });
 
-  test('a collection with the same id in another tenant gives no right', async () => {
+  test('a collection with the same id in another tenant grants no right', async () => {
     const where = collection();
     await give(userSubject(ann.user), 'owner', where);
     for (const right of [owns, mayWrite, mayRead]) {
@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await visibleLabels(relations, { ...ann, tenant: 'globex' }, where)).toEqual([]);
   });
 
-  test('a claimed group opens the collections of its tenant only, and only for its user', async () => {
+  test('a claimed group gives access only to the collections of its tenant, and only to its user', async () => {
     const where = collection();
     await give(membersOfGroup(groupObject('acme', 'staff')), 'writer', where);
     const claiming = { ...ann, groups: ['staff'] };
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await sees(stranger, labels, where)).toBe(false);
   });
 
-  test('a document without an access list is seen by the owner, and by every caller while its collection is public', async () => {
+  test('a document without an access list is visible to the owner, and to every caller while its collection is public', async () => {
     const where = collection();
     await give(userSubject(ann.user), 'owner', where);
     await give(userSubject(named('bob')), 'reader', where);

@@ -5,7 +5,7 @@ import { agentSubject, userSubject } from '#relations/subject';
 import { collectionObject, groupObject, isGroupOf, readCollectionObject } from '#relations/tenant-object';
 import { ownerLabel, publicLabel, userLabel } from './document-labels.ts';
 
-/** The properties of a collection that decide access besides relations. */
+/** The properties of a collection that decide access, in addition to relations. */
 export type GuardedCollection = {
   readonly tenant: string;
   readonly collectionId: string;
@@ -45,7 +45,10 @@ export async function mayWrite(
   return relations.check(agentSubject(agent), 'writer', objectOf(collection));
 }
 
-/** Whether the user may write the collection: what a writer sees follows the user, not the agent that acts. */
+/**
+ * Whether the user may write the collection: the documents that a writer sees depend on the user, not on the agent that
+ * acts.
+ */
 export async function userWrites(
   relations: Relations,
   caller: TenantCaller,
@@ -111,7 +114,7 @@ export async function readableCollections(
   }
 }
 
-/** Those of some collections of the tenant that the request may read by a relation: each is checked. */
+/** The collections among some of the tenant that the request may read by a relation: each is checked. */
 export async function readableAmong(
   relations: Relations,
   caller: TenantCaller,

@@ -27,8 +27,8 @@ type Ensured =
 
 /**
  * Brings a collection into the state that its resource declares; a change of the profile is left to a reindex. Nothing
- * is written without a difference. A collection of another manager is never changed, nor is one that was created over
- * HTTP and must not be adopted.
+ * is written if there is no difference. A collection of another manager is never changed, nor is one that was created
+ * over HTTP and must not be adopted.
  */
 export async function ensureCollection(ports: ChangePorts, declared: Declared): Promise<Ensured> {
   const { database, relations } = ports;
@@ -55,7 +55,7 @@ export async function ensureCollection(ports: ChangePorts, declared: Declared): 
   return place(ports, declared, changed);
 }
 
-/** Why a collection that is elsewhere cannot be moved to its declared place; asked before anything is written. */
+/** Why a collection in another place cannot be moved to its declared place; checked before anything is written. */
 async function placeConflict(
   sql: Sql,
   relations: Relations,

@@ -2,7 +2,7 @@ import type { FailingProvider } from '#contracts/failing-provider';
 import { managedCollectionLimits } from '#contracts/managed-collections';
 import type { Database } from '#sql/connect';
 
-/** Most waiting jobs that are read: all of them name the same few providers. */
+/** Maximum number of waiting jobs that are read: all of them name the same few providers. */
 const mostJobs = 1_000;
 
 /**

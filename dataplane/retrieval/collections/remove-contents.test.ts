@@ -122,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect([...(await left())]).toEqual([]);
   });
 
-  test('the texts of all deleted collections are removed before an index that does not answer is asked', async () => {
+  test('the texts of all deleted collections are removed before an index that does not answer is called', async () => {
     const { database } = opened;
     await deleteTwo();
     const left: number[] = [];
@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(left).toEqual([0, 0]);
   });
 
-  test('a deleted collection keeps its relations until each change of them has its audit entry', async () => {
+  test('the relations of a deleted collection stay until each change of them has its audit entry', async () => {
     const { sql } = opened.database;
     const object = collectionObject('acme', ingest.collectionId);
     const granted = { subject: 'user:test|ann', relation: 'reader', object };

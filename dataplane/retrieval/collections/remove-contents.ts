@@ -19,7 +19,10 @@ type DeletedCollection = { readonly tenant: string; readonly collectionId: strin
 /** Documents that one transaction removes at most, and bytes of their texts after which it removes no further one. */
 const batch = { documents: 100, textBytes: 64 * 2 ** 20 } as const;
 
-/** Most jobs that one transaction removes: it must end before its timeout, however many jobs a document has. */
+/**
+ * Maximum number of jobs that one transaction removes: it must end before its timeout, however many jobs a document
+ * has.
+ */
 export const mostJobsRemoved = 5_000;
 
 const int8Type = 20;

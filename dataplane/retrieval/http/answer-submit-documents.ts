@@ -75,7 +75,7 @@ async function reachedLimit(
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {
   const { sql } = service.database;
-  // A repeated submit brings nothing, and its answer is that of the first one.
+  // A repeated submit adds nothing, and its answer is that of the first one.
   const additions = await withoutDuplicates(sql, [...submitted.keys()]);
   const referred = additions
     .filter(({ op }) => op === 'upsert')

@@ -150,7 +150,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     expect((await service.call(ann, at)).status).toBe(200);
   });
 
-  test('the chain is whole', async () => {
+  test('the audit log of retrieval has an unbroken chain', async () => {
     const opened = await log();
     const verifier = createAuditVerifier(await opened.chains());
     const { entries } = await opened.read({ filter: {}, order: 'oldest', limit: 500 });

@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     expect((await service.call(bob, '/v1/query', { collection: 'handbook', text: 'a' })).status).toBe(404);
   });
 
-  test('only the owner changes or deletes a collection, and one of another tenant is absent', async () => {
+  test('only the owner can change or delete a collection, and a collection of another tenant is not found', async () => {
     const id = await create({ name: 'owned', visibility: 'public' });
     for (const [caller, status] of [
       [bob, 403],

@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     },
   );
 
-  test('names of 255 characters, chunks of 100 and of 8,000 characters and an overlap of a half are accepted', async () => {
+  test('a collection name of 255 characters, chunks of 100 and of 8,000 characters and an overlap of a half are accepted', async () => {
     await create({ name: 'n'.repeat(255), description: 'd'.repeat(4_096) });
     await create({ chunking: { size: 100, overlap: 50 }, retrieval_defaults: { top_k: 1 } });
     await create({ chunking: { size: 8_000, overlap: 0 }, retrieval_defaults: { top_k: 100 } });
@@ -186,7 +186,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     expect(await create({ name }, stranger)).toMatchObject({ name, tenant_id: 'other' });
   });
 
-  test('a collection_id that is taken is a conflict, also for another tenant, which learns nothing about the collection', async () => {
+  test('a collection_id that exists is a conflict, even for another tenant, and the answer reveals nothing about the collection', async () => {
     const { collection_id } = await create();
     const answers = await Promise.all(
       [ann, stranger].map(async (caller) => service.call(caller, path, named({ collection_id }))),
@@ -266,7 +266,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     },
   );
 
-  test('pages in the order of names contain every readable collection once, and no other', async () => {
+  test('pages of collections in the order of names contain every readable collection once, and no other', async () => {
     const tenant = 'in-pages';
     const [owner, other] = [
       { user: 'ann', tenant },

@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
-  test('a list shows each reader the documents that the current rights allow, and shows a writer every live one', async () => {
+  test('a list shows a reader the documents that the current rights allow, and a writer every live one', async () => {
     expect(await idsOf(bob)).toEqual(['travel']);
     expect(await idsOf(eve)).toEqual(['board/plans']);
     expect(await idsOf({ user: 'mallory' })).toEqual([]);

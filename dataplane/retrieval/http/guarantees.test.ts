@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:jobs-get:job-store-truth'],
-    'while the queue is unavailable, a job is read from its table and is done without a hint',
+    'while the queue is unavailable, a job is read from its table and processed without a hint',
     async () => {
       const [job] = await service.ingest(ann, [documentOf('handbook', 'silent', 'No hint was given.')]);
       expect(job).toMatchObject({ status: 'DONE', attempts: 1 });

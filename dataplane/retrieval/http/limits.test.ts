@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     );
   });
 
-  test('a document has as many labels as its metadata holds, and very many labels that are no texts are refused', async () => {
+  test('a document has as many labels as its metadata allows, and very many labels that are no texts are refused', async () => {
     const labels = (length: number, label: unknown) => ({
       documents: [document({ metadata: { labels: new Array(length).fill(label) } })],
     });

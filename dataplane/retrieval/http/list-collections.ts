@@ -5,7 +5,7 @@ import { type CollectionPage, listPlaces, listVisibleCollections } from '../coll
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { shownCollection } from './shown-collection.ts';
 
-/** Collections whose right is asked at once. */
+/** Number of collections whose right is checked in one call. */
 const batch = 100;
 
 /** Lists the collections that the caller may read, public ones of the tenant included: those of a page, or all. */

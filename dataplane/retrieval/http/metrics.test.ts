@@ -66,11 +66,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(found.get('portcullis_retrieval_ingest_dead_letters')).toBe(0);
   });
 
-  test('a scrape shows that documents are stored UNGUARDED', async () => {
+  test('a scrape shows whether documents are stored UNGUARDED', async () => {
     expect((await series()).get('portcullis_retrieval_documents_unguarded')).toBe(1);
   });
 
-  test('a scrape shows the index in memory and the changes that it has not applied', async () => {
+  test('a scrape shows the index in memory and the changes that are not applied yet', async () => {
     expect((await series()).get('portcullis_retrieval_index_loaded_versions')).toBe(0);
     const query = { collection: 'handbook', text: 'hotel', mode: 'bm25' };
     expect(await service.call(ann, '/v1/query', query)).toMatchObject({ status: 200 });
@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(await failures('relations')).toBe(1);
   });
 
-  test('a refused change of models.yaml is reported until it is corrected', async () => {
+  test('an invalid change of models.yaml is reported until it is corrected', async () => {
     expect(await refused()).toBe(0);
     writeFileSync(modelsFile, 'embedding: nothing\n');
     await until('the change is refused', async () => ((await refused()) === 1 ? true : undefined));

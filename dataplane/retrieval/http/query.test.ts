@@ -69,7 +69,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
   beforeEach(() => models.reset());
   afterAll(() => parts.disposeAsync());
 
-  test('a citation names the words of its content that the query has, where the request asks for them', async () => {
+  test('a citation lists the words of its content that occur in the query, if the request asks for them', async () => {
     const marked = (items: readonly Item[]) =>
       items.map(({ content, ...item }) => {
         const spans = (item as { highlights?: readonly { start: number; end: number }[] }).highlights;
@@ -199,7 +199,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query:tenant-filter', 'retrieval:pack:tenant-filter', 'retrieval:error:not-found'],
-    'a tenant finds nothing of another tenant, even with equal names of collections and an equal query text',
+    'a tenant finds no document of another tenant, even with equal names of collections and an equal query text',
     async () => {
       const other = { user: 'ann', groups: ['staff', 'board'], tenant: 'other' };
       expect(await ask(other, 'harbour')).toMatchObject({ status: 404, json: { code: 'not_found' } });
@@ -223,7 +223,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:header:user-id',
       'retrieval:auth:development-headers',
     ],
-    'a reader finds what the access lists admit: by group, user or principal, and nothing else',
+    'a reader finds only the documents that the access lists admit: by group, user or principal',
     async () => {
       expect(await ids(ann, 'secret')).toEqual([]);
       expect(await ids({ ...ann, groups: ['choir', 'board'] }, 'secret harbour')).toEqual(['hidden']);

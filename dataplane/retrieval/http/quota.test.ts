@@ -162,7 +162,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(await submit(service, 'b', named())).toEqual([202, undefined, null]);
   });
 
-  test('a collection that fills its share of the index takes no documents, and deletions are accepted', async () => {
+  test('a collection that fills its share of the index accepts no documents, and deletions are accepted', async () => {
     await using opened = await openTestDatabase();
     await using measured = await openWith({}, opened);
     await measured.ingest(ann, [documentOf('handbook', 'a', boundText)]);

@@ -44,14 +44,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a query that the embe
   });
   afterAll(() => parts.disposeAsync());
 
-  test('because it is too long is searched by its beginning', async () => {
+  test('a query that is too long for the embedding model is searched by its beginning', async () => {
     longest = 2_048;
     const { status, json } = await ask('/v1/query', { text, mode: 'vector' });
     expect([status, json['items']]).toMatchObject([200, [{ doc_id: 'a' }]]);
     expect(lengths).toEqual([8_192, 4_096, 2_048]);
   });
 
-  test('because of its rewritten text is searched by the text of the caller, and answered 400 only if that is refused as well', async () => {
+  test('a query whose rewritten text the embedding model refuses is searched by the original text, and answered 400 only if that is refused as well', async () => {
     const query = { text: 'harbour', mode: 'vector', rewrite: true };
     for (const given of ['refused', 'denied'] as const) {
       fault = given;
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a query that the embe
     expect(lengths).toEqual(['harbour basin'.length]);
   });
 
-  test('in every length is answered 400 with the path of the text, and so is a denied one', async () => {
+  test('a query that the embedding model refuses in every length is answered 400 with the path of the text, and so is a denied one', async () => {
     longest = 0;
     const judgements = [{ text, relevant: [{ doc_id: 'a' }] }];
     for (const [given, message] of [

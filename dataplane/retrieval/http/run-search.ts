@@ -22,10 +22,10 @@ export type Searched = {
   readonly kind: 'searched';
   readonly ranked: readonly RankedChunk[];
   readonly visibility: Visibility;
-  /** The text that a model wrote for the query; its own text if none did. */
+  /** The text that a model wrote for the query, or the original text if none did. */
   readonly rewritten: string;
   readonly meta: QueryMeta;
-  /** Terms whose words citations highlight; undefined if the request does not ask for that. */
+  /** Terms whose words citations highlight; undefined if the request does not include it. */
   readonly highlighted: ReadonlySet<string> | undefined;
 };
 

@@ -7,7 +7,7 @@ const chunkAttributes = (docId: string, metadata: Readonly<Record<string, unknow
   attributesOf({ docId, metadata, validFrom: null, validUntil: null });
 
 describe('attributes of a chunk', () => {
-  test('a document is valid from its first instant to the one before its end, and without bounds always', () => {
+  test('a document is valid from its first instant to the one before its end, and always if it has no bounds', () => {
     const validity = (validFrom: number | null, validUntil: number | null, now: number) =>
       fulfils(attributesOf({ docId: 'd', metadata: {}, validFrom, validUntil }), validAt(now));
     expect([validity(1_000, null, 999), validity(1_000, null, 1_000)]).toEqual([false, true]);
@@ -26,7 +26,7 @@ describe('attributes of a chunk', () => {
     });
   });
 
-  test('values, lists, depth and attributes are stored up to their limits', () => {
+  test('values, lists, depth and attributes of a chunk are stored up to their limits', () => {
     const nested = (depth: number): Record<string, unknown> => (depth === 0 ? { end: 1 } : { a: nested(depth - 1) });
     const { attributes, depth, valueLength, values } = attributeLimits;
     const pathOf = (levels: number) => `metadata.${'a.'.repeat(levels)}end`;

@@ -1,7 +1,10 @@
 import type { AttributeCondition } from '#search/condition';
 import type { IndexEntry } from '#search/ports';
 
-/** Bounds of what conditions can compare; values beyond them stay in the metadata and are not found by a condition. */
+/**
+ * Limits of values that conditions can compare; values beyond them stay in the metadata and are not found by a
+ * condition.
+ */
 export const attributeLimits = {
   /** Attributes of a document. */
   attributes: 128,

@@ -210,7 +210,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await refused(1)).toBe('absent');
   });
 
-  test('the least size of an active version is that of its vectors; another version has none', async () => {
+  test('the minimum size of an active version is that of its vectors; another version has none', async () => {
     const { sql } = opened.database;
     const leastBytes = (version: number) =>
       chunkSource(opened.database).leastBytes?.(partitionName({ collectionId: ingest.collectionId, version }));

@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().leftFor(0)).toEqual([]);
   });
 
-  test('a place whose version was cleared meanwhile counts as left', async () => {
+  test('an index whose version was cleared meanwhile counts as left', async () => {
     const kept = await open().placeOf(own());
     expect(await open().leftFor(0)).toEqual([]);
     await opened.database.sql`update retrieval.index_versions set state = 'retired', cleared = true`;

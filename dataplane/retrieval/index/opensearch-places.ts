@@ -24,7 +24,7 @@ export type OpenSearchPlaces = {
   placeOf(partition: string): Promise<IndexPlace | undefined>;
   /** Records that the place of a partition is empty and no longer used. */
   leave(partition: string): Promise<void>;
-  /** Some of the partitions whose place is behind the newest change of their collection, and that change. */
+  /** Some of the partitions whose index is older than the newest change of their collection, and that change. */
   behind(most: number): Promise<readonly { readonly partition: string; readonly newest: bigint }[]>;
   /** Records that the place of a partition reflects a change. */
   follow(partition: string, through: bigint): Promise<void>;
@@ -67,7 +67,7 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
         where collection_id = ${collectionId} and version = ${version} and left_at is null`;
     },
     async behind(most) {
-      // At random, so that partitions that cannot be followed do not delay others.
+      // In random order, so that partitions that cannot be followed do not delay others.
       const rows = await sql<{ collectionId: string; version: number; newest: string }[]>`
         select p.collection_id as "collectionId", p.version, c.change_no as newest
         from retrieval.opensearch_places p join retrieval.collections c using (collection_id)

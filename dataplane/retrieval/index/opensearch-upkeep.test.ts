@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that OpenSear
     return { upkeep, places, found, [Symbol.asyncDispose]: () => parts.disposeAsync() };
   }
 
-  test('an OpenSearch that refuses requests is asked for one partition, and for the others by later calls', async () => {
+  test('an OpenSearch that refuses requests is called for one partition, and for the others later', async () => {
     await using server = await startScriptedHttp(answers({}, 503));
     await using opening = await openUpkeep(server.url);
     expect(await opening.places.behind(50)).toHaveLength(3);

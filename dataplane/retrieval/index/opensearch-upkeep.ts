@@ -37,9 +37,9 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
       await places.leave(name);
     },
     /**
-     * Brings committed changes into the places of collections without queries: a deleted document is removed from OpenSearch
-     * without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer for no other
-     * partition either, each after the time that this takes to notice. A later call begins with another partition.
+     * Brings committed changes into the places of collections without queries: a deleted document is removed from
+     * OpenSearch without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer
+     * for no other partition either, and each takes the time of a timeout. A later call begins with another partition.
      * @param signal ends the call before the next partition, and while one is followed
      */
     async followChanges(signal: AbortSignal): Promise<void> {
@@ -66,7 +66,9 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
   };
 }
 
-/** Waits for a call without a signal of its own, or for the end of the signal. What fails after that end is not reported. */
+/**
+ * Waits for a call that has no separate signal, or for the end of the signal. A failure after that end is not reported.
+ */
 async function endedOrStopped(call: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const stopped = Promise.withResolvers<void>();
   const stop = (): void => stopped.resolve();

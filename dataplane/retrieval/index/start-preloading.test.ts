@@ -133,7 +133,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(await opened.database.sql`select 1 from retrieval.preloads`).toHaveLength(0);
   });
 
-  test('a replica that does not serve the collection loads nothing, and neither does one without enough memory', async () => {
+  test('a replica that does not serve the collection loads nothing, and neither does a replica without enough memory', async () => {
     await using idle = await openReplica();
     await ingest.submit({ docId: 'a', text: 'otter' });
     await ingest.drain();

@@ -45,8 +45,8 @@ export function preparedHints(queue: HintQueue, logger: Logger): () => void {
 
 /**
  * Loads complete versions of the collections that this replica serves. The switch of their reindex waits for it. A
- * version that does not fit beside the partitions in memory is loaded by its first query. It disposes neither the queue
- * nor the index.
+ * version that does not fit into the remaining memory is loaded by its first query. It disposes neither the queue nor
+ * the index.
  */
 export function startPreloading({ database: { sql }, index, queue, logger, replica }: PreloadOptions): AsyncDisposable {
   const stop = new AbortController();

@@ -1,6 +1,9 @@
 import type { Sql, SqlPart, TransactionSql } from '#sql/connect';
 
-/** Most chunks that one statement removes: it must end before its timeout, however many chunks a document has. */
+/**
+ * Maximum number of chunks that one statement removes: it must end before its timeout, however many chunks a document
+ * has.
+ */
 export const mostChunksRemoved = 20_000;
 
 /** Removes the chunks of documents, with a version only those of that version. An interrupted removal is continued by a repetition. */

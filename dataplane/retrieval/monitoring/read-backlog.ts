@@ -16,7 +16,7 @@ export type Backlog = {
   readonly failingProviders: number;
 };
 
-/** Most waiting jobs whose failure is read, so that a backlog of any length is read in bounded time. */
+/** Maximum number of waiting jobs whose failure is read, so that a backlog of any length is read in bounded time. */
 const mostSeen = 10_000;
 
 /** @throws SqlUnavailableError */

@@ -15,7 +15,7 @@ const story =
   'Отпуск оплачивается полностью. Holidays are paid in full; see § 4.2.\n\n| день | day |\n|---|---|\n1234567 [a] — ' +
   'ёлка/ель 🎄🎄 http://example.org/путь?x=1\r\n\t  end.   [b]\n\n\n3.14 %% {"k":"v"} <|endoftext|> ';
 
-/** A document that repeats a story, cut at random: chunks begin and end anywhere between whole characters. */
+/** A document that repeats a story, split at random: chunks begin and end anywhere between whole characters. */
 const document = fc
   .record({
     doc: fc.constantFrom('1', '2', '3'),
@@ -123,7 +123,7 @@ test('no candidates are packed into an empty context', async () => {
   expect(await packContext([], 10, counter)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a block that begins with a slash or white space is counted together with the one before it', async () => {
+test('a block that begins with a slash or white space is counted together with the previous block', async () => {
   const texts = ['An end.', '/path', ' indented', '- list', '9', '\u0301mark'];
   const offered = texts.map((text, at) => chunk(`chunk-${at}`, text));
   const { context, tokens } = await packContext(offered, 1_000, counter);
@@ -131,7 +131,7 @@ test('a block that begins with a slash or white space is counted together with t
   expect(tokens).toBe(countTokens(context));
 });
 
-test('a text is not counted again for each candidate after it, and no longer than the budget', async () => {
+test('a text is not counted again for each candidate after it, and only up to the budget', async () => {
   const offered = Array.from({ length: 100 }, (_, at) => chunk(`chunk-${at}`, `text ${at} ${'word '.repeat(1_000)}`));
   let units = 0;
   const counted: TokenCounter = (text, most) => {

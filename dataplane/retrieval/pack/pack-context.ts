@@ -21,8 +21,8 @@ type Block = Omit<PackCandidate, 'id'> & { readonly ids: readonly string[] };
 const between = '\n\n';
 
 /**
- * Tokens of a text. A count above `most` need not be completed: it is then any number above it. It is asked for long
- * texts, so that it gives way to other work.
+ * Tokens of a text. A count above `most` need not be completed: it is then any number above it. It is called for long
+ * texts, so it yields to other work.
  */
 export type TokenCounter = (text: string, most: number) => Promise<number>;
 

@@ -19,7 +19,9 @@ type DocumentRow = Omit<StoredDocument, 'available_at'> & {
 type Page = {
   readonly after: string | undefined;
   readonly limit: number;
-  /** Most documents that are compared with the labels of the caller one after another; 5,000 by default. */
+  /**
+   * Maximum number of documents that are compared with the labels of the caller one after another; 5,000 by default.
+   */
   readonly mostWalked?: number;
 };
 

@@ -8,7 +8,10 @@ type Reranking<C> = {
   readonly applied: boolean;
 };
 
-/** Most chunks that a query has reranked to lift later ones into its answer, where one call may have so many. */
+/**
+ * Maximum number of chunks that a query has reranked to lift later ones into its answer, where one call may have so
+ * many.
+ */
 const rerankedChunks = 50;
 
 /** How many chunks are reranked for an answer of `topK`: never fewer than it has. */

@@ -62,7 +62,7 @@ test('an answer of 2,000 UTF-16 units is accepted as a query, without the white 
   expect(await rewriteQuery(answering(`  ${answer}\n`), profile, question)).toBe(answer);
 });
 
-test('a rewrite ends with the request that asked for it', async () => {
+test('a rewrite ends with the request that caused it', async () => {
   await using world = await open();
   world.gateway.play(silence);
   const signal = AbortSignal.abort(new Error('the client has gone'));

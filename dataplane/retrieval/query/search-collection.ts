@@ -112,7 +112,7 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
   }
 }
 
-/** The condition of the caller, and that documents are valid: asked of the index only where some are not. */
+/** The condition of the caller, and that documents are valid: evaluated by the index only if some are not. */
 async function validCondition(
   { database }: SearchPorts,
   { visibility, condition }: CollectionSearch,

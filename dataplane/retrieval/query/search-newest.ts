@@ -3,7 +3,7 @@ import { SearchUnavailableError } from '#search/search-error';
 import { findCollection } from '../collections/collection-record.ts';
 import { type CollectionSearch, type RankedChunk, type SearchPorts, searchCollection } from './search-collection.ts';
 
-/** Most repetitions of a search whose documents changed while it ran. */
+/** Maximum number of repetitions of a search whose documents changed while it ran. */
 const mostRepetitions = 8;
 
 /**

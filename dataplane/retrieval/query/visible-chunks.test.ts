@@ -90,7 +90,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
   });
 
   test.each(['force_custom_plan', 'force_generic_plan'])(
-    'is read without the documents that are valid, with %s',
+    'the validity of documents is read without the valid documents, with %s',
     async (mode) => {
       const { database } = opened;
       const collectionId = await collectionWith(5_000, {

@@ -34,7 +34,7 @@ export async function openOneTimeCode(file: string): Promise<OneTimeCode> {
     code = Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
     wrong = 0;
     const line = `${code.slice(0, 4)}-${code.slice(4)}\n`;
-    // In turn: the file must not end with an older code than the one that is taken.
+    // In turn: the file must not end with an older code than the accepted one.
     written = written.catch(() => undefined).then(() => writeAtomic(file, line, { mode: 0o600 }));
     await written;
   }

@@ -24,7 +24,7 @@ type SignInApp = {
 
 const styles = readFileSync(new URL('./sign-in.css', import.meta.url), 'utf8');
 const mostFormBytes = 16_384;
-/** The language that the console asks for (OpenID Connect Core 1.0, section 3.1.2.1), else that of the browser. */
+/** The language that the console requests (OpenID Connect Core 1.0, section 3.1.2.1), else that of the browser. */
 const readLanguage = languageDetector({
   ...{ order: ['querystring', 'header'], lookupQueryString: 'ui_locales', caches: false },
   ...{ supportedLanguages: ['en', 'ru'], fallbackLanguage: 'en' },

@@ -4,7 +4,7 @@ const text = z.string().min(1).max(512);
 
 /**
  * An authorization request (RFC 6749, section 4.1.1; OpenID Connect Core 1.0, section 3.1.2.1). PKCE with S256, state
- * and nonce are required; the redirection address is compared with the one of the settings.
+ * and nonce are required; the redirection address is compared with that of the settings.
  */
 const requestSchema = z.object({
   response_type: z.literal('code'),

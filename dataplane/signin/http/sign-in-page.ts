@@ -9,7 +9,7 @@ type SignInPage = {
   readonly language: SignInLanguage;
 };
 
-/** The page that asks which person signs in, and for the code that only the owner of the platform can read. */
+/** The page on which a person chooses who signs in and enters the code that only the owner of the platform can read. */
 export function signInPage({ persons, request, isWrong, language }: SignInPage) {
   const words = signInWords[language];
   return html`<!doctype html>

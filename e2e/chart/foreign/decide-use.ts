@@ -39,7 +39,7 @@ type Rule = (look: ClusterSnapshot) => string | undefined;
 /** Evaluated in this order; the first reason is reported. */
 const rules: readonly Rule[] = [namespaceIsThere, belongsToOthers, runIsThere, leftoversAreUsed];
 
-/** Decides whether the suite may install on a foreign cluster; refuses in doubt. */
+/** Decides whether the suite may install on a cluster of another owner; refuses in doubt. */
 export function decideUse(look: ClusterSnapshot): Use {
   for (const rule of rules) {
     const reason = rule(look);

@@ -65,7 +65,7 @@ describe('a foreign cluster', () => {
   }
   const definitions = async (place: string): Promise<readonly object[]> =>
     (await renderChart(['--show-only=templates/definitions/crds.yaml'])).map((one) => ownedBy(place, one));
-  /** Writes a kubeconfig with one context `theirs` in a foreign namespace. @returns its path */
+  /** Writes a kubeconfig with one context `theirs` in a namespace of another owner. @returns its path */
   function kubeconfigOf(name: string, cluster: object, user: object): string {
     const file = join(folder.path, name);
     const context = { cluster: 'theirs', user: 'me', namespace: 'shop' };

@@ -26,7 +26,9 @@ export type ForeignOptions = {
   readonly progress: ProgressReporter;
 };
 
-/** Roles of the chart aggregate to edit and view for all users, so they are not installed on a foreign cluster. */
+/**
+ * Roles of the chart aggregate to edit and view for all users, so they are not installed on a cluster of another owner.
+ */
 const foreignValues = ['--set=userRoles.install=false'];
 
 /** A unique name. */
@@ -35,9 +37,10 @@ export function newNamespace(): string {
 }
 
 /**
- * Creates a namespace on a foreign cluster after checking that an installation would take over no object of another
- * owner. Disposing removes the namespace; cluster-scoped objects of the chart stay.
- * @throws ClusterError when the context, the images or the cluster do not allow it; foreign objects are unchanged
+ * Creates a namespace on a cluster of another owner after checking that an installation would take over no object of
+ * another owner. Disposing removes the namespace; cluster-scoped objects of the chart stay.
+ * @throws ClusterError when the context, the images or the cluster do not allow it; objects of other owners are
+ * unchanged
  */
 export async function openForeign(options: ForeignOptions): Promise<TestCluster> {
   const { context, environment, namespace = newNamespace(), progress } = options;

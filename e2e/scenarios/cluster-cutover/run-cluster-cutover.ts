@@ -137,7 +137,7 @@ function applied(client: KubeClient, generation: number): Promise<unknown> {
   return until('the revision is applied', isApplied, { deadlineMs: 180_000, everyMs: 100 });
 }
 
-/** Each replica is called directly: behind a Service a persistent connection would choose one at random. */
+/** Each replica is called directly: through a Service a persistent connection would choose one at random. */
 async function replicasOf(kubectl: Kubectl): Promise<readonly string[]> {
   const selector = '--selector=app.kubernetes.io/component=gateway';
   const text = await kubectl(['get', 'pods', selector, '--output=jsonpath={.items[*].status.podIP}']);

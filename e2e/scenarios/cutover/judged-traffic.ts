@@ -36,7 +36,7 @@ type TrafficOptions = {
   readonly urls: readonly string[];
   readonly key: string;
   readonly alias: string;
-  /** The provider behind the alias; the traffic sets its answers. */
+  /** The provider of the alias; the traffic sets its answers. */
   readonly upstream: Pick<ScriptedUpstream, 'play'>;
   /** Pause of each caller between two calls, milliseconds; 40 when absent. */
   readonly restMs?: number;

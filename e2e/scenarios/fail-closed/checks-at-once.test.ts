@@ -6,7 +6,7 @@ import { apiVersion, kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 
-/** A model behind the same runtime with a longer check deadline. */
+/** A model with the same runtime and a longer check deadline. */
 const slow = 'slow';
 
 async function addSlowModel({ client, route }: GuardedGateway): Promise<void> {

@@ -38,24 +38,27 @@ const retriedCodes = ['policy_unavailable', 'overloaded', 'stage_timeout', 'netw
 const at = (place: CheckPlace) => runtimeFaults.filter(({ places }) => places === undefined || places.includes(place));
 
 describe('the check of the input', () => {
-  test.each(at('input'))('$name in the check of the input: the provider receives nothing', async ({ fault, code }) => {
-    await expectHealthy(false);
-    platform.upstream.forget();
-    platform.proxy.inject(fault('input'));
-    for (const stream of [false, true]) {
-      const result = await ask(stream);
-      expect(result.status).toBe(503);
-      expect(result.headers?.get('x-should-retry')).toBe(retriedCodes.includes(code) ? null : 'false');
-      expectFailed(result, code);
-    }
-    expect(platform.upstream.seen).toEqual([]);
-    await expectHealthy(false);
-  });
+  test.each(at('input'))(
+    '$name in the check of the input: the provider receives no request',
+    async ({ fault, code }) => {
+      await expectHealthy(false);
+      platform.upstream.forget();
+      platform.proxy.inject(fault('input'));
+      for (const stream of [false, true]) {
+        const result = await ask(stream);
+        expect(result.status).toBe(503);
+        expect(result.headers?.get('x-should-retry')).toBe(retriedCodes.includes(code) ? null : 'false');
+        expectFailed(result, code);
+      }
+      expect(platform.upstream.seen).toEqual([]);
+      await expectHealthy(false);
+    },
+  );
 });
 
 describe('the check of a whole answer', () => {
   test.each(at('output'))(
-    '$name in the check of a whole answer: the client receives no text',
+    '$name in the check of a complete answer: the client receives no text',
     async ({ fault, code }) => {
       await expectHealthy(false);
       platform.proxy.inject((check) => (check.path === '/response' ? fault('output') : { kind: 'pass' }));

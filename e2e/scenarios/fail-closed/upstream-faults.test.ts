@@ -34,7 +34,7 @@ async function expectClosed(stream: boolean, { script, status, code }: UpstreamF
 
 describe('a whole answer of a provider', () => {
   test.each(wholeFaults)(
-    '$name in a whole answer of a provider: the client receives a gateway error and no text of the provider',
+    '$name in a complete answer of a provider: the client receives a gateway error and no text of the provider',
     (fault) => expectClosed(false, fault),
   );
 });

@@ -28,7 +28,7 @@ verifies(
     'guardrail:isolation:no-cluster-read',
     'guardrail:isolation:no-database-read',
   ],
-  'with the only process that holds the resources frozen, every check is made and decided as before',
+  'while the only process that holds the resources is frozen, every check is made and decided unchanged',
   async () => {
     // Longer than the test, so that the frozen process is not restarted.
     await using platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' } });

@@ -143,13 +143,13 @@ describe('the official clients', () => {
       'gateway:stream:enabled-for-profile',
       'gateway:stream:http-200-then-blocked',
     ],
-    'openai for Node.js receives whole and streamed answers, and raises an exception for every refusal and both stream errors',
+    'openai for Node.js receives complete and streamed answers, and raises an exception for every refusal and both stream errors',
     () => holdClient(askNode),
   );
 
   verifies(
     ['gateway:stream:ordinary-chat-request'],
-    'openai for Python receives whole and streamed answers, and raises an exception for every refusal and both stream errors',
+    'openai for Python receives complete and streamed answers, and raises an exception for every refusal and both stream errors',
     async (context: TestContext) => {
       const python = await preparePython(fileURLToPath(new URL('./requirements.txt', import.meta.url)));
       if (!python.ok) return context.skip(python.reason);

@@ -77,7 +77,7 @@ describe.each(judgements)('a gateway that judges %s', (_, judging) => {
     expect(await send({ stream: true, messages: [hello], ...chosen })).toMatchObject({ status: 200, complete: true });
   });
 
-  test('a refused message refuses each later one of its chat, until it is edited or deleted', async () => {
+  test('a refused message causes a refusal of each later message of its chat, until it is edited or deleted', async () => {
     const before: Said = { role: 'user', content: 'Good morning' };
     const refused: Said = { role: 'user', content: `about ${deniedTerm}` };
     const after: Said = { role: 'user', content: 'Good evening' };

@@ -18,7 +18,7 @@ GRANT_TYPE, GRANT_SECONDS, GRANT_AUDIENCE = "portcullis-run-grant+jwt", 900, "ur
 SKEW_SECONDS = 5
 MAX_CHARACTERS = 8192
 MAX_ACTORS = 4
-# Ids of used tokens that are kept; a call beyond them is refused, because forgetting one would let it be used again.
+# Ids of used tokens that are stored; a call beyond them is refused, because a forgotten token could be used again.
 MAX_USED_IDS = 100_000
 TIMEOUT_SECONDS = 10
 
@@ -73,7 +73,7 @@ class GatewayCallVerifier:
     def __init__(self, gateway, issuer, agent_id, version_id):
         self._gateway, self._issuer = gateway.rstrip("/"), issuer
         self._agent_id, self._version_id = agent_id, version_id
-        # A new key is published 60 s before it signs, and an unknown one is looked for at most every 30 s.
+        # A new key is published 60 s before it signs, and an unknown one is fetched at most every 30 s.
         self._keys = jwt.PyJWKClient(
             f"{self._gateway}/.well-known/jwks.json", lifespan=60, timeout=5, cooldown_duration=30
         )

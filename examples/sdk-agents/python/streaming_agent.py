@@ -11,7 +11,7 @@ from serve_agent import AGENT_ID, GATEWAY, MODEL, VERSION_ID, read_body, send_js
 
 CARD = {
     "name": "Streaming example",
-    "description": "Streams what a model says.",
+    "description": "Streams the answer of a model.",
     "version": "1",
     "supportedInterfaces": [
         {

@@ -1,5 +1,5 @@
-// An agent that asks a model in the name of the person who calls. Needs: npm install jose
-// Usage: PORTCULLIS_GATEWAY_URL=URL PORTCULLIS_GATEWAY_ISSUER=ISSUER AGENT_ID=ID VERSION_ID=ID MODEL=ALIAS PORT=8080 \
+// An agent that calls a model in the name of the calling person. Needs: npm install jose Usage:
+// PORTCULLIS_GATEWAY_URL=URL PORTCULLIS_GATEWAY_ISSUER=ISSUER AGENT_ID=ID VERSION_ID=ID MODEL=ALIAS PORT=8080 \
 //   node example-agent.ts
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

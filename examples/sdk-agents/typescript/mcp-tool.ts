@@ -1,4 +1,4 @@
-// An agent over MCP: one tool that asks a model. Settings and packages are those of example-agent.ts.
+// An agent over MCP: one tool that calls a model. Settings and packages are those of example-agent.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-// An agent over A2A that streams what a model says. Settings and packages are those of example-agent.ts.
+// An agent over A2A that streams the answer of a model. Settings and packages are those of example-agent.ts.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ const { gateway, issuer, agentId, versionId, model, host, port } = readConfig();
 
 const card = {
   name: 'Streaming example',
-  description: 'Streams what a model says.',
+  description: 'Streams the answer of a model.',
   version: '1',
   supportedInterfaces: [
     {

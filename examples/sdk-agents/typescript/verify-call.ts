@@ -23,8 +23,8 @@ export type GatewayCall = {
   readonly actors: readonly Party[];
   readonly tenant: string | undefined;
   /**
-   * A token of at most 60 s for one audience that the version requires, in the name of the person. Ask for a new one before
-   * each call of a service: the gateway checks the rights of the person each time.
+   * A token of at most 60 s for one audience that the version requires, in the name of the person. Request a new one
+   * before each call of a service: the gateway checks the rights of the person each time.
    * @throws ExchangeRefused
    */
   tokenFor(audience: string): Promise<string>;

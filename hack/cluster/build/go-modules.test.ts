@@ -66,7 +66,7 @@ describe('the name of a build', () => {
     expect(sourceKey({ ...one, variables: {} })).not.toBe(sourceKey(one));
   });
 
-  test('the cache key of a build changes when the compiler leaves out its optimizations', () => {
+  test('the cache key of a build changes when the compiler omits its optimizations', () => {
     expect(sourceKey({ ...one, isPlain: true })).not.toBe(sourceKey(one));
   });
 

@@ -3,7 +3,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { componentKubeconfig } from './kubeconfig.ts';
 
-/** The parameters of a component beside the API server, and the address of its health endpoint. */
+/** The parameters of a component other than the API server, and the address of its health endpoint. */
 export type ControllerOptions = {
   readonly program: string;
   readonly identities: IdentityFiles;

@@ -33,7 +33,7 @@ export type ControlPlaneOptions = {
    * absent.
    */
   readonly pretendedNodes?: number;
-  /** Writes an audit log of every request; true stands for level Metadata. */
+  /** Writes an audit log of every request; true means level Metadata. */
   readonly audit?: boolean | AuditLevel;
   /** Additional flags of kube-apiserver; they override the default ones. */
   readonly apiServerFlags?: readonly string[];

@@ -18,7 +18,7 @@ import { removeControlGroup } from '../whole/control-groups.ts';
 import { endStrays } from './end-strays.ts';
 
 async function endControlPlane(record: ControlPlaneRecord, progress: ProgressReporter): Promise<void> {
-  // Components without state of their own are killed without a grace period; the data are removed anyway.
+  // Components without persistent state are killed without a grace period; the data are removed anyway.
   for (const one of controlPlaneComponents(record).toReversed()) {
     if (one.running() !== undefined) await progress.step(`ending ${one.name}`, () => one.stop(0));
   }

@@ -61,7 +61,7 @@ export function isSameProcessRunning(mark: ProcessMark): boolean {
 
 /**
  * Whether a process still works. A killed process exists until its last thread has ended but does no work; the
- * processes that the kernel ended with it may already be gone.
+ * processes that the kernel ended with it may already have exited.
  */
 export function isAtWork(mark: ProcessMark): boolean {
   if (!isSameProcessRunning(mark)) return false;

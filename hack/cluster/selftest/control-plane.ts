@@ -41,7 +41,7 @@ describe('a control plane', () => {
     );
   });
 
-  test('a client certificate gives its user the rights of its groups', async () => {
+  test('a client certificate grants its user the rights of its groups', async () => {
     const anna = controlPlane.kubeconfigFor('anna', ['readers']);
     const refused = await kubectl(anna, ['get', 'configmaps']);
     expect(refused.code).toBe(1);

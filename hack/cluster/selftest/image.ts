@@ -97,7 +97,7 @@ const describeImages = (): void => {
     ['node', ['--print', 'process.version'], process.version],
     ['the matching engine', ['--print', "new (require('re2'))('a+').exec('baab')[0]"], 'aa'],
     ['the command line', ['cli/main.ts', '--help'], 'Usage: portcullis'],
-  ])('an image starts %s without root and with nothing but its own files', (_what, args, expected) => {
+  ])('an image starts %s without root and with only its own files', (_what, args, expected) => {
     const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', ...args];
     const { stdout, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env: { HOME: '/tmp' } });
     expect(stdout, stderr).toContain(expected);

@@ -85,7 +85,7 @@ const describeWhole = (): void => {
     expect(other.stderr).toContain('is a whole cluster: take it down first');
   });
 
-  test('a whole cluster is refused to a user other than root, with an alternative', () => {
+  test('a whole cluster is refused to a user other than root, and the message names an alternative', () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, 0o777);
     const { status, stderr } = spawnSync(process.execPath, [mainFile, 'up', '--local', '--name', 'mine'], {

@@ -6,8 +6,8 @@ import { spaceProblem } from './space.ts';
 import { systemPrograms } from './system-programs.ts';
 
 /**
- * States in one sentence what a machine lacks to run a cluster with a node and without Docker; undefined when nothing
- * is missing. Installs missing Debian packages. Programs that are built here are not examined: a failed build is an
+ * States in one sentence which requirements of a cluster with a node and without Docker a machine lacks; undefined when
+ * it lacks none. Installs missing Debian packages. Programs that are built here are not examined: a failed build is an
  * error.
  */
 export async function missingForNode(progress: ProgressReporter): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { type ApiOperation, type ApiTable, failure, type GateName, success } fro
 import { createCursors, readLimit } from '../pages.ts';
 import { commandFingerprint, type KeyHolder, runIdempotent } from '../run-idempotent.ts';
 
-/** A service with tenants by header and error bodies of its own shape. */
+/** A service with tenants by header and its own shape of error bodies. */
 const noteErrors = {
   bad_request: { status: 400, meaning: 'Bad request.' },
   bad_cursor: { status: 400, meaning: 'Bad cursor.' },

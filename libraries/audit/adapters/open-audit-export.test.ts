@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(verifier.end()).toEqual([]);
   });
 
-  test('a delivery that fails is repeated with the same id until it is stored, and none is left out', async () => {
+  test('a failed delivery of audit entries is repeated with the same id until it is stored, and no entry is omitted', async () => {
     await using parts = await openParts();
     await parts.log.write([auditContent(1), auditContent(2)]);
     await using receiver = await startScriptedHttp(answers({}, 503));
@@ -128,7 +128,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     await parts.stored(3);
   });
 
-  test('a process that starts later continues after the last stored entry', async () => {
+  test('an audit exporter that starts later continues after the last stored entry', async () => {
     await using parts = await openParts();
     await using receiver = await startScriptedHttp(answers({}));
     await parts.log.write([auditContent(1)]);
@@ -143,7 +143,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(numbersOf(receiver.seen)).toEqual([1, 2]);
   });
 
-  test('one of two replicas delivers; after the lease of a killed one the other sends the entries again whose position was not stored', async () => {
+  test('one of two replicas delivers audit entries; after the lease of a killed one the other resends the entries whose position was not stored', async () => {
     await using parts = await openParts();
     const { sql } = parts.database.database;
     await parts.log.write([auditContent(1)]);
@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(numbersOf(receiver.seen)).toEqual([1, 2, 3, 4, 4, 5]);
   });
 
-  test('no writer waits for a receiver that never answers, and an orderly end does not either', async () => {
+  test('no writer waits for an audit receiver that never answers, and neither does an orderly shutdown', async () => {
     await using parts = await openParts();
     await using receiver = await startScriptedHttp(silence);
     const exported = parts.open({ webhook: receiver.url, otlp: receiver.url });

@@ -11,12 +11,12 @@ import { createWebhookAuditReceiver } from './http/webhook-audit-receiver.ts';
 import { createExportPosition } from './postgres/export-position.ts';
 
 export type OpenedAuditExport = AsyncDisposable & {
-  /** Measures how far the receivers are behind; called before a scrape. Never rejects. */
+  /** Measures the lag of the receivers; called before a scrape. Never rejects. */
   readonly measure: () => Promise<void>;
 };
 
 /**
- * Starts the export of the chain of a service to the configured receivers, beside the audit log in the same database.
+ * Starts the export of the chain of a service to the configured receivers, next to the audit log in the same database.
  * @throws TokenFileError when a secret cannot be read at the start
  */
 export function openAuditExport(

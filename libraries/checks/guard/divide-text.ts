@@ -7,8 +7,9 @@ export type TextPiece = { readonly start: number; readonly end: number };
 const whiteSpace = /[\t\n\f\r ]/;
 
 /**
- * The longest piece from `start` that `fits`. It ends at the end of the text or after white space, so that no word and no
- * match without white space is cut. Undefined if no such piece is longer than the overlap: the text cannot be divided.
+ * The longest piece from `start` that `fits`. It ends at the end of the text or after white space, so that no word and
+ * no match without white space is split. Undefined if no such piece is longer than the overlap: the text cannot be
+ * divided.
  * @param most no piece with more UTF-16 units fits
  * @param fits whether a piece is small enough; true for any part of a piece for which it is true
  */

@@ -9,7 +9,7 @@ test('fewer than two texts have no seam, and two have one', () => {
   expect(joinSeams(['m', '', 'a', 'k', 'e'])).toEqual(['make']);
 });
 
-test('every phrase of up to 256 characters that lies across texts is in a seam, wherever they are cut', () => {
+test('every phrase of up to 256 characters that is split over texts is in a seam, wherever they are split', () => {
   const phrase = fc.string({ unit: 'grapheme', minLength: 2, maxLength: 200 }).filter((text) => text.length <= 256);
   const filler = fc.integer({ min: 0, max: 1_500 });
   fc.assert(
@@ -35,7 +35,7 @@ test('seams are few and short, however many texts there are', () => {
   expect(Math.max(...seams.map(({ length }) => length))).toBeLessThan(3_000);
 });
 
-test('an end begins before a word and not inside of it, unless the word is longer than 64 characters', () => {
+test('the end of a text in a seam begins before a word and not inside it, unless the word is longer than 64 characters', () => {
   const end = 'y'.repeat(250);
   expect(tailOf(`the class ${'a'.repeat(3)} ${end}`)).toBe(`class aaa ${end}`);
   expect(tailOf(`${'w'.repeat(400)}`)).toHaveLength(256 + 64);

@@ -1,10 +1,10 @@
 import { limits } from '#contracts/limits';
 
-/** A longer text is not put into a seam as a whole. */
+/** A longer text is only in part in a seam. */
 const shortCharacters = 512;
 /** A seam is not extended beyond this length by further short texts. */
 const seamCharacters = 2_048;
-/** The most characters by which an end is longer, so that it does not begin or end inside of a word. */
+/** Maximum number of characters by which an end is longer, so that it does not begin or end inside of a word. */
 const wordCharacters = 64;
 
 const word = `[\\p{L}\\p{N}\\p{M}_]{0,${wordCharacters}}`;
@@ -27,8 +27,9 @@ export function beginOf(text: string): string {
 }
 
 /**
- * The texts around each place where texts are joined without a blank, so that a phrase which is cut there is found. Short texts
- * share one seam, because a phrase can be cut into many of them. None where there are fewer than two texts.
+ * The texts around each place where texts are joined without a blank, so that a phrase that is split there is found.
+ * Short texts share one seam, because a phrase can be split over many of them. None where there are fewer than two
+ * texts.
  */
 export function joinSeams(texts: readonly string[]): readonly string[] {
   const seams: string[] = [];

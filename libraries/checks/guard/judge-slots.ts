@@ -20,13 +20,16 @@ export type TextSlot = {
  */
 type SlotsVerdict = 'allowed' | 'denied' | 'failed' | 'too_large';
 
-/** The most checks that texts may need, as for one request of a model, and with those that the masks of long texts need. */
+/**
+ * Maximum number of checks that texts may need, as for one request of a model, and with those that the masks of long
+ * texts need.
+ */
 const most = { checks: 1_024, checksWithMasks: 4_096 } as const;
 
 /**
  * Judges texts, each on its own, in as few checks as the limits of the policy allow, and replaces those that the policy
- * masks. A text that is larger than one check is judged as `longTexts` of the target says. A mask of a text that cannot be replaced denies
- * all of them. After a verdict other than `allowed` no text may be used.
+ * masks. A text that is larger than one check is judged in the way that `longTexts` of the target defines. A mask of a
+ * text that cannot be replaced denies all of them. After a verdict other than `allowed` no text may be used.
  */
 export async function judgeSlots(
   checks: Pick<CheckClient, 'check'>,

@@ -32,7 +32,7 @@ test('texts of a document that fit into a check are judged whole, as many togeth
   expect(asked).toHaveLength(2);
 });
 
-test('a text at the limit of a check is judged whole, and one with one more byte in overlapping pieces', async () => {
+test('a text at the limit of a check is judged whole, and a text with one more byte in overlapping pieces', async () => {
   const room = bounds.maxBodyBytes - checkBytes({ role: 'user', content: '' });
   const { ask, asked } = guard();
   const text = 'word '.repeat(room).slice(0, room);
@@ -47,7 +47,7 @@ test('a text at the limit of a check is judged whole, and one with one more byte
   expect(first.length + second.length - longer.length).toBeGreaterThanOrEqual(1_024);
 });
 
-test('one denied text denies the whole set, even when it is one of a batch or a piece of a long text', async () => {
+test('one denied text denies the complete set, even when it is one of a batch or a piece of a long text', async () => {
   const { ask } = guard();
   expect(await judgeTexts(ask, ['a', 'forbidden'], bounds)).toEqual({ kind: 'denied' });
   const long = `${'word '.repeat(5_000)}forbidden`;
@@ -86,7 +86,7 @@ test('a failed check of a document is neither a pass nor a deny', async () => {
 
 const answers = { stage: 'response', longTexts: 'windows' } as const;
 
-test('a long text of an answer is judged in windows of a stream, several in one check, and a mask in one of them denies', async () => {
+test('a long text of an answer is judged in stream windows, several in one check, and a mask in one of them denies', async () => {
   const { ask, asked } = guard();
   const text = 'word '.repeat(2_000);
   expect(await judgeTexts(ask, ['a', text], bounds, answers)).toEqual({ kind: 'passed', texts: ['a', text] });
@@ -99,7 +99,7 @@ test('a long text of an answer is judged in windows of a stream, several in one 
   expect(await judgeTexts(guard().ask, [`${text}forbidden`], bounds, answers)).toEqual({ kind: 'denied' });
 });
 
-test('texts that may not be divided are judged one by one where they have too many masks together, and a long one is not sent', async () => {
+test('texts that may not be divided are judged one by one if they have too many masks together, and a long one is not sent', async () => {
   const reading = { stage: 'request', longTexts: 'refused' } as const;
   const numbers = '1234 '.repeat(60);
   const masked = '* '.repeat(60);

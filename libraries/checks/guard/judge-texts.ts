@@ -23,7 +23,7 @@ type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<Judged
 
 /** The smallest size of a piece, in bytes of its check, into which a text with many masks is divided. */
 const leastPieceBytes = 4_096;
-/** Most places that are tried for a cut between masks. */
+/** Maximum number of places that are tried for a split between masks. */
 const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
@@ -82,8 +82,9 @@ const longJudges: Readonly<Record<LongTexts, JudgeLong>> = {
 };
 
 /**
- * The least number of checks of texts that `judgeTexts` judges: those of pieces are counted without the places at which a text
- * must be cut, those of windows exactly up to `mostCounted`, and a text that cannot be divided counts as one.
+ * The minimum number of checks of texts that `judgeTexts` judges: those of pieces are counted without the places at
+ * which a text must be split, those of windows exactly up to `mostCounted`, and a text that cannot be divided counts as
+ * one.
  */
 export function leastChecks(texts: readonly string[], bounds: Bounds, { stage, longTexts }: Reading): number {
   const units = texts.filter((text) => text !== '').map((content) => ({ role: roles[stage], content }));
@@ -103,8 +104,8 @@ const leastParts: Readonly<Record<LongTexts, (text: string, bounds: Bounds) => n
 };
 
 /**
- * How many pieces a text has at least, each with the overlap of the one before, which is counted in UTF-16 units. A text that cannot be
- * divided counts as one, because its own error names its size and the limit.
+ * Minimum number of pieces of a text, each with the overlap of the previous one, which is counted in UTF-16 units. A
+ * text that cannot be divided counts as one, because its own error names its size and the limit.
  */
 export function leastPieces(text: string, maxBodyBytes: number): number {
   const wrapping = checkBytes({ role, content: '' });
@@ -171,7 +172,7 @@ async function judgeInPieces(
     const piece = pieceFrom(text, start, { most: limit, fits });
     if (piece === undefined) return { kind: 'indivisible', index };
     const step = await judgePiece(ask, text, piece);
-    // A shorter piece has fewer masks, and is cut at other places.
+    // A shorter piece has fewer masks, and is split at other places.
     const isTooLarge = step.kind === 'no_cut' || (step.kind === 'failed' && tooMany.has(step.check.code));
     if (isTooLarge && bytes / 2 >= leastPieceBytes) {
       bytes /= 2;

@@ -23,7 +23,7 @@ async function addAll(stream: JudgedStream, pieces: Iterable<string>): Promise<v
   for (const piece of pieces) await stream.add(piece);
 }
 
-/** A text of characters of all lengths, cut between any two units of UTF-16. */
+/** A text of characters of all lengths, split between any two units of UTF-16. */
 const cutText = fc
   .tuple(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3_000, size: 'max' }),
@@ -37,7 +37,7 @@ const cutText = fc
 test.each([
   ['with', passes],
   ['without', undefined],
-] as const)('the released parts and the last one are the text, however it is cut, %s a policy', async (_, judge) => {
+] as const)('the sent parts and the last one are the text, however it is split, %s a policy', async (_, judge) => {
   await fc.assert(
     fc.asyncProperty(cutText, async ({ text, pieces }) => {
       const { stream, released } = open(judge);
@@ -50,7 +50,7 @@ test.each([
   );
 });
 
-test('a result that is not the text that was streamed is refused', async () => {
+test('a result that differs from the streamed text is refused', async () => {
   const text = 'a'.repeat(3_000);
   for (const result of [undefined, '', `${text}b`, text.slice(1), `b${text.slice(1)}`]) {
     const { stream } = open(passes);
@@ -59,7 +59,7 @@ test('a result that is not the text that was streamed is refused', async () => {
   }
 });
 
-test('a text that ends with half a character is refused', async () => {
+test('a streamed text that ends with half of a character is refused', async () => {
   const { stream } = open(passes);
   await addAll(stream, ['a'.repeat(3_000), '\ud83d']);
   await expect(stream.finish(`${'a'.repeat(3_000)}\ud83d`)).rejects.toThrow('output_invalid');
@@ -68,7 +68,7 @@ test('a text that ends with half a character is refused', async () => {
 test.each([
   ['of many short pieces', () => Array.from({ length: 200_000 }, (_, at) => String(at % 90).padStart(2, '0'))],
   ['of one long piece', () => [Array.from({ length: 2_000_000 }, (_, at) => String(at % 10)).join('')]],
-])('a text %s takes no memory once it has left', async (_, piecesOf) => {
+])('a text %s uses no memory once it has been sent', async (_, piecesOf) => {
   const usage = (): number => {
     collectGarbage();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -86,7 +86,7 @@ test.each([
   expect(stream.hasBegun).toBe(true);
 });
 
-test('the text that has not left is counted with its pieces, until its window has passed or masked it', async () => {
+test('text that has not been sent is counted with its pieces until its window has passed or masked it', async () => {
   const { stream } = open(passes);
   await addAll(
     stream,

@@ -15,18 +15,21 @@ type JudgedStreamOptions = {
   readonly onReleased: (text: string) => void;
 };
 
-/** Memory of one piece of a text beside its characters, in the held text and in the channel, bytes. */
+/** Memory of one piece of a text in addition to its characters, in the held text and in the channel, bytes. */
 const bytesPerPiece = 128;
 
 /**
  * The text of a result while it is still written, judged by a policy in the windows of streamed answers
- * (docs/design/streaming.md). Only text in front of which every window has passed is released. Without a
- * policy each piece is released when the next one has come.
+ * (docs/design/streaming.md). Text is released only if every earlier window has passed. Without a policy each piece is
+ * released when the next one has come.
  */
 export class JudgedStream {
   readonly #options: JudgedStreamOptions;
   #channel = new TextChannel();
-  /** Of the whole text: the text itself would be held as its pieces, each of which takes many times its characters. */
+  /**
+   * The digest of the whole text: the text itself would be held as its pieces, each of which needs many times its
+   * characters.
+   */
   readonly #hash = createHash('sha256');
   /** The last part of the text, which waits for the check of its window. */
   #held = '';
@@ -53,8 +56,8 @@ export class JudgedStream {
   }
 
   /**
-   * Takes the next piece of the text, judges the windows that it completes and releases what passed.
-   * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; what `judge` throws
+   * Takes the next piece of the text, judges the windows that it completes and releases the text that passed.
+   * @throws the error of a refusal: guardrail_denied, output_invalid, cancelled; errors of `judge`
    */
   async add(piece: string): Promise<void> {
     if (this.#isWhole || piece === '') return;
@@ -110,7 +113,7 @@ export class JudgedStream {
   }
 
   /**
-   * Releases the first `bytes` of the held text, or less so that no character is cut.
+   * Releases the first `bytes` of the held text, or less so that no character is split.
    * @throws the error of the refusal cancelled: the call may end while a window is judged
    */
   #release(bytes: number): void {

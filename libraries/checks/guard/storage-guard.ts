@@ -22,7 +22,7 @@ export type StorageDecision =
   | {
       readonly kind: 'failed';
       readonly code: CheckFailure;
-      /** Present where a detector or classifier did not judge, and the check client asks for it. */
+      /** Present if a detector or classifier did not judge, and the check client requests it. */
       readonly provider?: FailingProvider;
     };
 

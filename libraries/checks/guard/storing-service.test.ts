@@ -108,7 +108,7 @@ verifies(
     'client:result:unknown-action',
     'guardrail:mask:client-rejects-difference',
   ],
-  'a service stores and indexes nothing until a check gives a pass or a valid mask',
+  'a service stores and indexes nothing until a check returns a pass or a valid mask',
   async () => {
     const faults: readonly RuntimeBehaviour[] = [
       answerWith(200, denyResult),

@@ -26,7 +26,7 @@ test.each([
   ['{"score": 1.01}', 0, ['the judge m gave no score']],
   ['{"score": -0.01}', 0, ['the judge m gave no score']],
   ['good', 0, ['the judge m gave no score']],
-])('an answer of the judging model of %s is the score %d', async (text, score, problems) => {
+])('the answer %s of the judging model yields the score %d', async (text, score, problems) => {
   const load = loadFlow(chainText([{ id: 'a', kind: 'template', config: { text: 'Hello {{input.question}}' } }]));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
   const seen: unknown[] = [];

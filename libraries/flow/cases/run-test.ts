@@ -13,7 +13,10 @@ type TestEnd = {
   readonly events: readonly RunEvent[];
 };
 
-/** Runs one test against its own answers. A call without an answer, or an answer without a call, fails the test. */
+/**
+ * Runs one test against the answers that it defines. A call without an answer, or an answer without a call, fails the
+ * test.
+ */
 export async function runTest(flow: LoadedFlow, test: FlowTest): Promise<TestEnd> {
   const script = new AnswerScript(test.answers);
   const events: RunEvent[] = [];

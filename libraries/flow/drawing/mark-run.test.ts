@@ -10,7 +10,7 @@ function flowOf(name: string) {
   return load.flow;
 }
 
-test('the graph of a run names the outcome of each node that ran, and leaves the others grey', async () => {
+test('the graph of a run names the outcome of each node that ran, and shows the others in grey', async () => {
   const flow = flowOf('assistant');
   const [first = '', second = ''] = flow.nodes.keys();
   const marks = markRun(flow, [
@@ -28,7 +28,7 @@ test('the graph of a run names the outcome of each node that ran, and leaves the
   expect(await drawFlow(flow)).not.toContain('#767676');
 });
 
-test('several turns of a node have the worst outcome and the sum of the durations', () => {
+test('a node with several turns has the worst outcome and the sum of the durations', () => {
   const flow = flowOf('assistant');
   const [first = ''] = flow.nodes.keys();
   const turn = (at: number, outcome?: string) => ({ path: `each[${at}]/${first}`, outcome, durationMs: 2 });

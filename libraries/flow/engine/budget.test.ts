@@ -20,13 +20,13 @@ test('the only call in flight gets half of the remaining budget, and returns the
   expect(meter.used()).toEqual({ ...all(30), nodes: 40 });
 });
 
-test('a call without a report has used its whole share', () => {
+test('a call without a usage report counts with its whole share', () => {
   const meter = new BudgetMeter(budget(100));
   meter.reserve(1).settle();
   expect(meter.used()).toEqual(all(50));
 });
 
-test('calls at the same time get equal shares that are never more than the budget together', () => {
+test('concurrent calls get equal shares that together never exceed the budget', () => {
   const meter = new BudgetMeter(budget(100));
   const shares = [1, 2, 3].map(() => meter.reserve(3).amounts.nodes);
   expect(shares).toEqual([25, 25, 25]);
@@ -37,7 +37,7 @@ test('a share has at least one of each amount', () => {
   expect(() => new BudgetMeter(budget(4)).reserve(4)).toThrow(expect.objectContaining({ code: 'budget_exceeded' }));
 });
 
-test('a share counts the tokens that a call of a model holds, and waits until they are returned', async () => {
+test('a share includes the tokens that a model call holds, and waits until they are returned', async () => {
   const meter = new BudgetMeter(budget(100));
   const { signal } = new AbortController();
   const held = await meter.holdTokens({ text: 40, answer: 50, among: 2 }, signal);
@@ -52,7 +52,7 @@ test('a share counts the tokens that a call of a model holds, and waits until th
   expect((await taking).amounts).toEqual(all(50));
 });
 
-test('a share does not wait for a call of a model that leaves enough tokens', async () => {
+test('a share does not wait for a model call that leaves enough tokens', async () => {
   const meter = new BudgetMeter(budget(100));
   const { signal } = new AbortController();
   await meter.holdTokens({ text: 10, answer: 40, among: 2 }, signal);
@@ -65,7 +65,7 @@ test.each([
   ['at most the largest limit of an author beside its texts', 2_000_000, 4, 1_000 + 131_072],
   ['at least 16,384 tokens beside its texts', 60_000, 4, 1_000 + 16_384],
   ['everything that is left if that is less', 10_000, 4, 10_000],
-])('a call of a model without a limit holds %s', async (_, tokens, among, held) => {
+])('a model call without a limit holds %s', async (_, tokens, among, held) => {
   const meter = new BudgetMeter(budget(tokens));
   const { signal } = new AbortController();
   await meter.holdTokens({ text: 1_000, answer: undefined, among }, signal);
@@ -76,7 +76,7 @@ test.each([
   ['nodes', { ...all(7), nodes: 11 }],
   ['model tokens', { ...all(7), modelTokens: 11 }],
   ['bytes', { ...all(7), outputBytes: 11 }],
-])('a call that reports more %s than the run has ends the run, and all that it used is counted', (_what, used) => {
+])('a call that reports more %s than the run has ends the run, and its complete usage is counted', (_what, used) => {
   const meter = new BudgetMeter(budget(10));
   const share = meter.reserve(1);
   share.report(used);
@@ -131,7 +131,7 @@ function agentUsing(nodes: number) {
 test.each([
   ['14', 14, 'result'],
   ['13', 13, 'failed'],
-])('a run of %s nodes with two calls of five nodes one after the other ends with a %s', async (_what, nodes, type) => {
+])('a run of %s nodes with two consecutive calls of five nodes ends with a %s', async (_what, nodes, type) => {
   const { agent, shares } = agentUsing(5);
   const { last } = await runText(chain, { agent }, { budget: { nodes } });
   expect(last?.type).toBe(type);
@@ -139,7 +139,7 @@ test.each([
   expect(shares).toEqual([(nodes - 2) / 2, (nodes - 8) / 2].map(Math.floor));
 });
 
-test('calls of turns at the same time have equal shares of the run', async () => {
+test('calls of concurrent turns have equal shares of the run', async () => {
   const { agent, shares } = agentUsing(1);
   const { last } = await runText(loop, { agent }, { budget: { nodes: 102 } });
   expect(last?.type).toBe('result');

@@ -28,9 +28,9 @@ type OpenShare = BudgetShare & {
 
 /** The tokens that a call of a model can use. */
 export type TokenNeed = {
-  /** The most tokens of its texts. */
+  /** Maximum number of tokens of its texts. */
   readonly text: number;
-  /** The most tokens of its answer; undefined if only the model limits them. */
+  /** Maximum number of tokens of its answer; undefined if only the model limits them. */
   readonly answer: number | undefined;
   /** How many walks may be under way at the same time. */
   readonly among: number;
@@ -41,9 +41,9 @@ const usualAnswer = 16_384;
 
 /** The tokens that a call of a model has while it is under way. */
 type HeldTokens = {
-  /** What the run had left before. */
+  /** The remainder of the run's budget before the call. */
   readonly left: number;
-  /** Returns all of them, once. What the call used is spent at once after it. */
+  /** Returns all of them, once. The usage of the call is subtracted immediately after it. */
   settle(): void;
 };
 
@@ -121,7 +121,7 @@ export class BudgetMeter {
         this.#shares -= 1;
         for (const name of names) this.#left[name] += amounts[name];
         this.#onReturn?.();
-        // Every amount is spent, even if one exceeds what is left.
+        // Every amount is subtracted, even if one exceeds the remainder.
         const exceeded = names.filter((name) => !this.#spendUsed(name, used[name]));
         if (exceeded[0] !== undefined) throw new FlowError('budget_exceeded', { message: words[exceeded[0]] });
       },

@@ -16,11 +16,11 @@ type Calling = Pick<NodeOf<'retrieval'>, 'timeoutMs' | 'retry'>;
 
 /** The tokens of a call of a model. */
 type ModelTokens<Name extends PortName> = {
-  /** What an attempt can use. */
+  /** The part of the budget that an attempt can use. */
   readonly need: TokenNeed;
   /** The request of an attempt for a run that has `left` before it. */
   readonly requestWith: (left: number) => PortRequests[Name];
-  /** What an answer used. */
+  /** The usage of an answer. */
   readonly usedBy: (answer: ReadAnswer<Name>) => number;
 };
 
@@ -84,7 +84,7 @@ function isFinal<Name extends PortName>(
   return hasEffect && !(error instanceof PortError && error.hadNoEffect);
 }
 
-/** What an attempt takes of the budget of its run until it has ended. */
+/** The part of the budget of its run that an attempt holds until it has ended. */
 type Taken = { readonly share?: BudgetShare; readonly left?: number; settle(): void };
 
 async function attemptOnce<Name extends PortName, Result>(

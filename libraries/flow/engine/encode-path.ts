@@ -5,7 +5,7 @@ type Values = { readonly [name: string]: JsonValue };
 
 /**
  * A path with its `{name}` replaced by encoded values. A value cannot be empty, `.` or `..`, because a segment of that
- * form would lead to another path.
+ * form would address another path.
  * @throws FlowError type_mismatch
  */
 export function encodePath(path: string, values: Values): string {

@@ -59,21 +59,21 @@ function countingModel(usageOf: (limit: number | undefined, call: number) => num
 const four = (prompt: Prompt) => [[prompt], [prompt], [prompt], [prompt]];
 const failed = { type: 'failed', code: 'budget_exceeded' };
 
-test('of four prompts at the same time that may each use the whole budget, each one begins after the one before it', async () => {
+test('of four concurrent prompts that may each use the whole budget, each one begins after the previous one', async () => {
   const { seen, model } = countingModel(() => 60);
   const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100 } });
   expect(last).toMatchObject(failed);
   expect(seen).toEqual({ calls: 2, used: 120, open: 0, mostOpen: 1, limits: [100, 40] });
 });
 
-test('a prompt that waits gets the tokens that the prompts before it did not use', async () => {
+test('a waiting prompt gets the tokens that earlier prompts did not use', async () => {
   const { seen, model } = countingModel(() => 25);
   const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100 } });
   expect(last).toMatchObject({ type: 'result' });
   expect(seen).toMatchObject({ calls: 4, used: 100, limits: [100, 75, 50, 25] });
 });
 
-test('a prompt that finds nothing left ends the run, and its model is not called', async () => {
+test('a prompt for which no tokens are left ends the run, and its model is not called', async () => {
   const { seen, model } = countingModel(() => 50);
   const { last } = await runText(branchesText(four({}), 4), { model }, { budget: { modelTokens: 100 } });
   expect(last).toMatchObject(failed);
@@ -86,7 +86,7 @@ test.each([
   ['without a limit and with a large budget', {}, 2_000_000, 4],
   ['without a limit and with a budget of 100,000 tokens', {}, 100_000, 4],
   ['without a limit and with a budget for three usual answers', {}, 50_000, 3],
-])('as many prompts are under way as the budget has room for: %s', async (_, prompt, modelTokens, mostOpen) => {
+])('as many prompts run concurrently as fit into the budget: %s', async (_, prompt, modelTokens, mostOpen) => {
   const { seen, model } = countingModel(() => 1);
   const { last } = await runText(branchesText(four(prompt), 4), { model }, { budget: { modelTokens } });
   expect([last?.type, seen.calls, seen.mostOpen]).toEqual(['result', 4, mostOpen]);
@@ -106,7 +106,7 @@ test('answers without a limit that exceed their parts and the budget end the run
   expect(seen).toMatchObject({ calls: 4, used: 120_000, limits: [undefined, undefined, undefined, undefined] });
 });
 
-test('an agent that is called beside a prompt with the whole budget gets its share when the prompt has ended', async () => {
+test('an agent that is called next to a prompt with the whole budget gets its share when the prompt has ended', async () => {
   const { seen, model } = countingModel(() => 40);
   const shares: number[] = [];
   const agent: FlowPorts['agent'] = async (_, { share }) => {
@@ -150,7 +150,7 @@ const cases = fc.record({
 /** The largest answer of a usual model without a limit, tokens. */
 const ownLimit = 16_384;
 
-test('random prompts at the same time use at most the budget, and only a call that runs alone can exceed it', async () => {
+test('random concurrent prompts use at most the budget, and only a call that runs alone can exceed it', async () => {
   const ends = new Set<string | undefined>();
   await fc.assert(
     fc.asyncProperty(cases, async ({ branches, concurrency, modelTokens, shares }) => {

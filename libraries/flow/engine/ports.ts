@@ -22,7 +22,7 @@ export type PortCall = {
   readonly path: string;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Facts that the platform knows about the request, never a value of the request itself. */
+  /** Facts that the platform provides about the request, never a value of the request itself. */
   readonly context: Readonly<Record<string, JsonValue>>;
 };
 
@@ -73,7 +73,7 @@ export type PortRequests = {
     readonly parameters: {
       readonly temperature?: number | undefined;
       readonly topP?: number | undefined;
-      /** Most tokens of the answer; undefined for the limit of the model. */
+      /** Maximum number of tokens of the answer; undefined for the limit of the model. */
       readonly maxTokens?: number | undefined;
       readonly seed?: number | undefined;
     };

@@ -13,7 +13,10 @@ const lost = (code: PortError['code'], hadNoEffect: boolean) => async (): Promis
   throw new PortError(code, { hadNoEffect });
 };
 
-/** Runs a prompt whose model calls the tool once. @returns the number of calls of the tool, and what the model was told */
+/**
+ * Runs a prompt whose model calls the tool once. @returns the number of calls of the tool, and the message that the
+ * model got
+ */
 async function callsOf(kind: object, port: 'http' | 'mcp' | 'retrieval', answer: FlowPorts['http']) {
   const tool = { name: 'act', description: 'Acts.', ...kind };
   const config = { model: 'gpt', messages: [{ role: 'user', content: 'hello' }], tools: [tool], maxTurns: 2 };
@@ -41,7 +44,7 @@ test.each([
   ['a tool of an MCP server', mcp, 'mcp', 1],
   ['a search in a collection', retrieval, 'retrieval', 3],
 ] as const)(
-  '%s that the model of a prompt calls and whose answer is lost is called as often as its effect allows',
+  '%s that the model of a prompt calls is repeated after a lost answer only as its effect allows',
   async (_what, kind, port, count) => {
     for (const code of ['unavailable', 'answer_invalid'] as const) {
       expect(await callsOf(kind, port, lost(code, false))).toEqual({ count, told: [{ error: code }] });

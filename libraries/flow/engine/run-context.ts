@@ -67,8 +67,8 @@ export type Frame = {
 };
 
 /**
- * A nested walk; without an item of its own it uses the item of the enclosing walk.
- * @param walks how many walks of its container may be under way at the same time
+ * A nested walk; without a separate item it uses the item of the enclosing walk.
+ * @param walks how many walks of its container may be in progress at the same time
  */
 export function innerFrame(
   around: Frame,

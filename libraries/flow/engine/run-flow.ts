@@ -18,7 +18,9 @@ import { EventQueue, type RunEvent } from './run-events.ts';
 export type ExecutionRequest = {
   readonly entrypoint: string;
   readonly input: JsonValue;
-  /** Facts that the platform knows about the request: the root `context` of expressions, and the identity for ports. */
+  /**
+   * Facts that the platform provides about the request: the root `context` of expressions, and the identity for ports.
+   */
   readonly context: Readonly<Record<string, JsonValue>>;
   readonly runId: string;
   readonly traceId: string;

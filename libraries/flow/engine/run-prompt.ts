@@ -104,7 +104,10 @@ function usedTokens({ usage }: ReadAnswer<'model'>): number | undefined {
   return usage === undefined ? undefined : usage.promptTokens + usage.completionTokens;
 }
 
-/** The most tokens of a text: each one has at least one byte, and the names of members make up for what a model adds. */
+/**
+ * Maximum number of tokens of a text: each one has at least one byte, and the names of members make up for what a model
+ * adds.
+ */
 function textTokens(asked: object): number {
   return Buffer.byteLength(JSON.stringify(asked));
 }
@@ -168,7 +171,7 @@ async function callTool(
     port: Name,
     request: PortRequests[Name],
     read: (answer: ReadAnswer<Name>) => JsonValue,
-    // The retry of a prompt is about its model: its author does not choose what the model calls.
+    // The retry of a prompt applies to its model: its author does not choose the tools that the model calls.
     hasEffect = port !== 'retrieval',
   ) =>
     callPort({

@@ -58,7 +58,7 @@ test('an answer without usage counts at least the bytes of its texts, and an ans
   expect((await tokensOf(async () => ({ text: answer }), tokens - 1)).last).toMatchObject(exceeded);
 });
 
-test('each attempt whose answer cannot be read counts the tokens of its texts, and one that no model took counts none', async () => {
+test('each attempt whose answer cannot be read counts the tokens of its texts, and an attempt that no model accepted counts none', async () => {
   const away = await tokensOf(fails('unavailable'));
   expect(away).toMatchObject({ calls: maxAttempts, tokens: 0, last: { code: 'unavailable' } });
   const invalid = await tokensOf(fails('answer_invalid'));
@@ -69,7 +69,7 @@ test('each attempt whose answer cannot be read counts the tokens of its texts, a
   expect(twice).toMatchObject({ calls: 2, tokens: 2 * once, last: { type: 'failed', code: 'budget_exceeded' } });
 });
 
-test('a call that is cancelled while its model works counts the tokens of its texts', async () => {
+test('a call that is cancelled while its model runs counts the tokens of its texts', async () => {
   const controller = new AbortController();
   const model: FlowPorts['model'] = (_, { signal }) => {
     controller.abort();
@@ -92,7 +92,7 @@ test('an answer that exceeds the bytes of its run counts the tokens that it repo
   expect(await tokensOf(async () => ({ text: answer, usage }))).toMatchObject({ tokens: 50, last: { type: 'result' } });
 });
 
-test('of prompts at the same time, only those whose model was asked before the run was cancelled count tokens', async () => {
+test('of concurrent prompts, only those whose model was called before the run was cancelled count tokens', async () => {
   const ids = ['one', 'two', 'three', 'four'];
   const branches = flowText({
     nodes: [

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { hasMediaType } from './media-types.ts';
 
-test('a JSON file has at most 1,000,000 values, because each of them takes many times its bytes', () => {
+test('a JSON file has at most 1,000,000 values, because each of them needs many times its bytes', () => {
   const listOf = (values: number): Buffer => Buffer.from(`[${'0,'.repeat(values - 2)}0]`);
   expect(hasMediaType(listOf(1_000_000), 'application/json')).toBe(true);
   expect(hasMediaType(listOf(1_000_001), 'application/json')).toBe(false);
 });
 
-test('the content of a file is that of its media type, by its first bytes or its encoding', () => {
+test('the content of a file has its media type, by its first bytes or its encoding', () => {
   expect(hasMediaType(Buffer.from('%PDF-1.7'), 'application/pdf')).toBe(true);
   expect(hasMediaType(Buffer.from('PDF'), 'application/pdf')).toBe(false);
   expect(hasMediaType(Buffer.from('a,b'), 'text/csv')).toBe(true);

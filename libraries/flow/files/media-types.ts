@@ -1,6 +1,6 @@
 import { parseStrict } from '#kit/json/parse-strict';
 
-/** Most values of a JSON file: its check takes many times the bytes of each of them. */
+/** Maximum number of values of a JSON file: its check takes many times the bytes of each of them. */
 const mostJsonValues = 1_000_000;
 
 type ContentCheck = (bytes: Buffer) => boolean;

@@ -134,11 +134,12 @@ function checkPath({ config, inputs }: NodeOf<'tool_http'>, at: SourcePath, note
   const given = Object.keys(inputs.path ?? {});
   const isSame = names.length === given.length && new Set([...names, ...given]).size === names.length;
   if (!isSame) {
-    const message = 'must have each {name} once, and inputs.path a value for each';
+    const message = 'must contain each {name} once, and inputs.path must have a value for each name';
     notes.problems.push({ code: 'types', at: [...at, 'path'], message });
   }
   if (config.method === 'GET' && inputs.body !== undefined) {
-    notes.problems.push({ code: 'types', at: [...at, 'method'], message: 'must not be GET where there is a body' });
+    const message = 'must not be GET because the request has a body';
+    notes.problems.push({ code: 'types', at: [...at, 'method'], message });
   }
 }
 

@@ -624,7 +624,7 @@ test.each([
   expect(problemsOf(text)).not.toEqual([]);
 });
 
-test('a YAML indicator inside of a text is not taken for an anchor, alias, tag or bracket', () => {
+test('a YAML indicator inside a text is not parsed as an anchor, alias, tag or bracket', () => {
   const greet = { id: 'greet', kind: 'template', config: { text: 'x' } };
   const signs = '&a *b !c [ { - ? :';
   for (const text of [`"${signs}"`, `'${signs}'`]) {
@@ -674,7 +674,7 @@ test('a flow expression with a default may read a node that does not run on ever
   expect(problemsOf(branching(ref('nodes.greet.output.text')))).toMatchObject([{ code: 'reference', node: 'both' }]);
 });
 
-test('an input node with a list of fields outputs those fields only', async () => {
+test('an input node with a list of fields outputs only those fields', async () => {
   const source = (name: string) =>
     chain(
       { kind: 'transform', inputs: { a: ref(`nodes.start.output.${name}`) } },

@@ -40,7 +40,7 @@ function load(text: string, options: Loading, levels: number): FlowLoad {
   const depthOf = (id: string): number => regionOf.get(id)?.depth ?? 1;
   const subflows = loadSubflows(source, options, (id) => levels - depthOf(id));
   const compiled = compileNodes(source);
-  // An edge that was left out would make its nodes look unreachable.
+  // An omitted edge would make its nodes look unreachable.
   const found = [...notes.problems, ...(edges.length > 0 ? edges : shape), ...subflows.problems, ...compiled.problems];
   // The names that an expression may use are known only for a graph without problems.
   const types =
@@ -79,7 +79,7 @@ function load(text: string, options: Loading, levels: number): FlowLoad {
   };
 }
 
-/** Schemas at the top of a flow: objects, because A2A and MCP carry nothing else as structured data. */
+/** Schemas at the top of a flow: objects, because A2A and MCP transfer nothing else as structured data. */
 function topLevel(source: FlowSource, notes: ReturnType<typeof createNotes>) {
   for (const name of ['input', 'output'] as const) {
     if (source[name].schema['type'] === 'object') continue;

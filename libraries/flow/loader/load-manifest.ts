@@ -24,7 +24,7 @@ export function loadManifest(text: string, flow: LoadedFlow): ManifestLoad {
   return { ok: true, manifest, sha256: digestOf(written) };
 }
 
-/** What a manifest can request, by the beginning of its path, and what this release offers. */
+/** The values that a manifest can request, by the beginning of its path, and those that this release offers. */
 const requests = [
   ['executionModes[', 'is not a mode of this release, which has a2a_agent and mcp_tool'],
   ['contract.capabilities.', 'is not a capability of this release, which has streaming'],

@@ -35,21 +35,21 @@ test('the flow of a version loads with all flows that it runs, whatever their or
   expect(problemsOf(flow, [middle])[0]).toContain('names a flow that has problems: line 8, nodes[1].config');
 });
 
-test('a version contains no text that is not a flow, is there twice, or is not used', () => {
+test('a version contains no text that is not a flow, occurs twice, or is not used', () => {
   expect(problemsOf(leaf)).toEqual([]);
   expect(problemsOf(leaf, [leaf])).toEqual(['subflows[0] is not used by the flow']);
   expect(problemsOf(around(leaf), [leaf, leaf])).toEqual(['subflows[1] is an earlier one again']);
   expect(problemsOf(around(leaf), [leaf, 'text'])).toEqual(['subflows[1] is not a flow']);
 });
 
-/** Flows of which each runs the one before it twice. */
+/** Flows, each of which runs the previous one twice. */
 function doubled(levels: number): readonly string[] {
   const texts = [leaf];
   while (texts.length < levels) texts.push(around(texts.at(-1) ?? '', texts.at(-1) ?? ''));
   return texts;
 }
 
-test('subflows are nested up to the limit, and loading them takes no longer for many nodes that name one', () => {
+test('subflows are nested up to the limit, and many nodes that name one do not slow down loading', () => {
   const most = doubled(flowLimits.nesting);
   expect(problemsOf(most.at(-1) ?? '', most.slice(0, -1))).toEqual([]);
   const more = doubled(flowLimits.nesting + 1);

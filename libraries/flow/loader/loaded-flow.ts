@@ -37,7 +37,7 @@ export type LoadedNodeOf<Kind extends NodeKind> = LoadedNode<Extract<FlowNode, {
 /** A flow that every check of the loader accepted. */
 export type LoadedFlow = {
   readonly source: FlowSource;
-  /** SHA-256 of the canonical JSON of the source as it is written. */
+  /** SHA-256 of the canonical JSON of the source as written. */
   readonly sha256: string;
   readonly nodes: ReadonlyMap<string, LoadedNode>;
   readonly checkInput: SchemaCheck;

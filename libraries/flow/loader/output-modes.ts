@@ -23,7 +23,7 @@ export function outputsOf(flow: LoadedFlow, entrypoint: string): readonly Output
   });
 }
 
-/** An output is never inside of a branch or a body, so that these ways lead to each one. */
+/** An output is never inside a branch or a body, so these ways reach each one. */
 function waysOf({ next, onError, cases }: LoadedNode): readonly string[] {
   return [next, onError, ...cases.values()].filter((id) => id !== undefined);
 }

@@ -12,7 +12,7 @@ export type Region = {
   readonly hasItem: boolean;
   /** Whether several walks may run at the same time, in this region or in an enclosing one. */
   readonly isConcurrent: boolean;
-  /** Every node after all nodes from which a way leads to it. */
+  /** Every node after all nodes from which a way reaches it. */
   readonly order: readonly string[];
 };
 

@@ -3,7 +3,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { compileFlowPattern } from '../expressions/pattern.ts';
 import type { SourcePath } from '../source/problem.ts';
 
-/** The JSON Pointers of what does not match, at most one; empty if the value matches. */
+/** The JSON Pointers of the parts that do not match, at most one; empty if the value matches. */
 export type SchemaCheck = (value: JsonValue) => readonly string[];
 
 /** Why the engine refuses a schema, and the place inside of it. */

@@ -4,7 +4,7 @@ import { isObject } from './check-schema.ts';
 
 type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
-/** The knowledge about a value before a run: a schema of its own definitions, or a value. */
+/** The information about a value before a run: a schema with its own definitions, or a value. */
 export type Known =
   | { readonly kind: 'any' }
   | { readonly kind: 'schema'; readonly schema: JsonValue; readonly root: JsonValue }

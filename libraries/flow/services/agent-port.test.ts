@@ -61,13 +61,16 @@ const refusals = [
   ['agent_unavailable', 503, 'unavailable'],
 ] as const;
 
-test.each(refusals)('a call whose agent ends with %s and status %i ends as %s', async (code, status, expected) => {
-  gateway.play(refusing(code, status));
-  expect(await call()).toMatchObject({ code: expected, hadNoEffect: false });
-});
+test.each(refusals)(
+  'an agent call whose agent ends with %s and status %i ends as %s',
+  async (code, status, expected) => {
+    gateway.play(refusing(code, status));
+    expect(await call()).toMatchObject({ code: expected, hadNoEffect: false });
+  },
+);
 
 test.each(refusals)(
-  'a call that %s with status %i refuses had no effect if its answer says that no run has started',
+  'an agent call that %s with status %i refuses had no effect if its answer says that no run has started',
   async (...refusal) => {
     const [code, status, expected] = refusal;
     gateway.play(refusing(code, status, 'nodes=0,modelTokens=0,outputBytes=0'));
@@ -77,7 +80,7 @@ test.each(refusals)(
   },
 );
 
-test('a call had no effect if the gateway has no listener, and may have had one if the connection breaks', async () => {
+test('an agent call had no effect if the gateway has no listener, and may have had one if the connection breaks', async () => {
   const broken = createServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
   await once(broken, 'listening');
   const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
@@ -87,7 +90,7 @@ test('a call had no effect if the gateway has no listener, and may have had one 
   expect(await call({ url })).toMatchObject({ code: 'unavailable', hadNoEffect: true, used: noUsage });
 });
 
-test('a call that gets no token had no effect', async () => {
+test('an agent call that gets no token had no effect', async () => {
   const identity: Identity = () => async () => {
     throw new PortError('unavailable');
   };
@@ -102,7 +105,7 @@ function taskAfter(reads: readonly Script[]): Script {
     if (request.path.endsWith('/message:send')) {
       return response.end(JSON.stringify({ task: taskOf('TASK_STATE_WORKING') }));
     }
-    // Of a task that the call before has left.
+    // The task that the previous call has left.
     if (request.path.endsWith(':cancel')) return response.end('{}');
     const script = reads[at] ?? ((last) => last.end(JSON.stringify(taskOf('TASK_STATE_COMPLETED'))));
     at += 1;
@@ -127,7 +130,7 @@ function openTask(id: string, state: string) {
   const cancelled: string[] = [];
   let reads = 0;
   const script: Script = (response, request) => {
-    // A request of the call before may arrive late.
+    // A request of the previous call may arrive late.
     if (request.path.endsWith(':cancel')) {
       if (request.path.includes(`/${id}:`))
         cancelled.push(`${request.method} ${request.path} ${request.headers['authorization']}`);

@@ -42,10 +42,10 @@ const refusals: ReadonlyMap<string, PortError['code']> = new Map<
 const pollMs = 500;
 /** Longest duration of the request that cancels a task which the run leaves, milliseconds. */
 const cancelMs = 5_000;
-/** Reads of a task that may fail one after the other: a replica of the gateway may end, and the run continues. */
+/** Number of consecutive reads of a task that may fail: a replica of the gateway may end, and the run continues. */
 const mostFailedReads = 5;
 
-/** Errors of a read of a task that say nothing about the task. */
+/** Errors of a read of a task that do not depend on the task. */
 const passing: ReadonlySet<PortError['code']> = new Set(['unavailable', 'rate_limited']);
 
 type AgentPortOptions = {

@@ -12,7 +12,7 @@ export type CallerService = {
   readonly identity: (call: PortCall) => Headers | Promise<Headers>;
 };
 
-/** @throws PortError answer_invalid if an answer is not the one of the contract */
+/** @throws PortError answer_invalid if an answer does not follow the contract */
 export function readServiceAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const read = schema.safeParse(answer);
   if (!read.success) throw new PortError('answer_invalid');

@@ -16,7 +16,7 @@ describe('the strict mode of models', () => {
     ['alternatives', closed({ one: { anyOf: [text, closed({ a: text })] } })],
     ['references', closed({ one: { $ref: '#/$defs/one' } }, { $defs: { one: closed({ a: text }) } })],
     ['a member that has the name of a keyword', closed({ minLength: text })],
-  ])('is used for %s', (_, schema) => {
+  ])('strict mode is used for %s', (_, schema) => {
     expect(isStrictSchema(schema)).toBe(true);
   });
 
@@ -40,7 +40,7 @@ describe('the strict mode of models', () => {
     ['a text as the answer', text],
     ['an object with alternatives as the answer', closed({ a: text }, { anyOf: [closed({ a: text })] })],
     ['an alternative as the answer', { anyOf: [closed({ a: text })] }],
-  ])('is not used for %s', (_, schema) => {
+  ])('strict mode is not used for %s', (_, schema) => {
     expect(isStrictSchema(schema)).toBe(false);
   });
 });

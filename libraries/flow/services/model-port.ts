@@ -32,7 +32,7 @@ const unstreamedBody = z.object({ error: z.object({ code: z.enum(['unsupported_f
 
 /**
  * Calls models through a model gateway, with the chat API of OpenAI. The gateway guards each call by the policy of its
- * model. `/v1/chat/completions` is added to the address. A request with `onText` asks for a stream; where the gateway
+ * model. `/v1/chat/completions` is added to the address. A request with `onText` requires a stream; if the gateway
  * refuses streams of the model, the text comes as one piece.
  */
 export function createModelPort({ url, identity }: CallerService): FlowPorts['model'] {

@@ -8,7 +8,7 @@ import type { PlacedProblem, ProblemCode, SourcePath, SourceProblem } from './pr
 
 /** A source that was read: its value as written and the place of everything in it. */
 type Source<T> = {
-  /** The value as it is written, without defaults; the digest is computed from it. */
+  /** The value as written, without defaults; the digest is computed from it. */
   readonly written: JsonValue;
   readonly value: T;
   locate(problem: PlacedProblem): SourceProblem;
@@ -118,7 +118,7 @@ function located({ code, at, message }: PlacedProblem, root: Node | null, lines:
     } else break;
     if (depth === 1 && at[0] === 'nodes' && isMap(node)) {
       const own = node.get('id');
-      // An id in another form is text of the author, and stays out of messages.
+      // An id in another form is text of the author, and does not appear in messages.
       if (typeof own === 'string' && /^[a-z][a-z0-9_-]{0,63}$/.test(own)) id = own;
     }
   }

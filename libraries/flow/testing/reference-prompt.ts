@@ -23,7 +23,7 @@ type Ask = (
 ) => Members;
 type ToolCall = { readonly id: string; readonly name: string; readonly arguments: JsonValue };
 
-/** Turns of a prompt with tools that does not say how many. */
+/** Turns of a prompt with tools that does not specify a number. */
 const usualTurns = 8;
 
 /** A prompt with its tools, one call after the other. */
@@ -83,7 +83,7 @@ function schemaOf(tool: PromptTool): JsonValue {
   return { type: 'object', properties: { [name]: text }, required: [name], additionalProperties: false };
 }
 
-/** What the model is told about a call: its result, or the code of its error. */
+/** The message that the model gets about a call: its result, or the code of its error. */
 function resultOf({ name, arguments: given }: ToolCall, tools: readonly PromptTool[], ask: Ask): JsonValue {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) return { error: 'tool_unknown' };

@@ -39,7 +39,7 @@ test('waiting acquirers get slots in first-in-first-out order', async () => {
   expect(semaphore.inUse).toBe(0);
 });
 
-test('an aborted acquire fails with the reason and takes no slot', async () => {
+test('an aborted acquire fails with the reason and uses no slot', async () => {
   const semaphore = createSemaphore(1);
   const held = await semaphore.acquire(never);
   const control = new AbortController();

@@ -29,7 +29,7 @@ test('each key has its own bucket, and the least recently used bucket is evicted
   expect(taken('a', 1)).toBe(1);
 });
 
-test('a token bucket gives all requested tokens or none', () => {
+test('a token bucket grants all requested tokens or none', () => {
   const buckets = createTokenBuckets({ burst: 3, refillMs: 100, maxKeys: 10, now: () => 0 });
   expect([buckets.take('a', 2), buckets.take('a', 2), buckets.take('a'), buckets.take('a')]).toEqual([
     true,

@@ -7,7 +7,9 @@ type BucketOptions = {
   readonly burst: number;
   /** Milliseconds in which one token is refilled. */
   readonly refillMs: number;
-  /** Most keys in memory; the least recently used is evicted and has a full bucket when it is used again. */
+  /**
+   * Maximum number of keys in memory; the least recently used is evicted and has a full bucket when it is used again.
+   */
   readonly maxKeys: number;
   readonly now: () => number;
 };

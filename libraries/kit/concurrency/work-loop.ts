@@ -3,7 +3,7 @@ import { wait } from '#kit/time/wait';
 type WorkLoopOptions = {
   /** Steps at a time; 1 when absent. */
   readonly concurrency?: number;
-  /** Interval at which the loop looks for work without a call of `wake`, milliseconds. */
+  /** Interval at which the loop checks for work without a call of `wake`, milliseconds. */
   readonly pollMs: number;
 };
 
@@ -13,8 +13,8 @@ export type WorkLoop = AsyncDisposable & {
 };
 
 /**
- * Repeats a step: at once after a step that did work, otherwise after `wake` or the poll interval, so that a lost call
- * delays work and loses none. Disposing aborts the signal of the steps and waits for them.
+ * Repeats a step: immediately after a step that did work, otherwise after `wake` or the poll interval, so that a lost
+ * call delays work and loses none. Disposing aborts the signal of the steps and waits for them.
  * @param step returns whether it did work; it must not throw
  */
 export function startWorkLoop(

@@ -121,7 +121,7 @@ describe('invalid settings', () => {
     expect(problemsOf(() => readOne(setting.optional(choice), 'x'))).toHaveLength(1);
   });
 
-  test('a message shows no secret and cuts a long value', () => {
+  test('a configuration message shows no secret and truncates a long value', () => {
     const secret = setting.integer({ help, min: 0, max: 9, secret: true });
     expect(problemsOf(() => readOne(secret, 'hunter2'))).toEqual([
       'X is set to another value but must be a whole number from 0 to 9',

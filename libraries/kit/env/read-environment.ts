@@ -41,7 +41,7 @@ export function readEnvironment<S extends Settings>(
   return values as Values<S>;
 }
 
-/** Most characters of an invalid value in a message. */
+/** Maximum number of characters of an invalid value in a message. */
 const SHOWN = 80;
 
 function shown(text: string, secret: boolean): string {

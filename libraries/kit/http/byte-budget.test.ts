@@ -92,7 +92,7 @@ test('requests that each hold a part finish one after the other, and never hold 
   expect(budget.taken).toBe(0);
 });
 
-test('the requests of one caller hold half of what is not kept for the oldest request, and those of others the rest', async () => {
+test('the requests of one caller hold half of the budget that is not reserved for the oldest request, and others the rest', async () => {
   const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   using _oldest = budget.open();
   const open = (caller: string) => {
@@ -135,14 +135,14 @@ test('requests of one caller that each need half of the budget end one after the
   expect(budget.taken).toBe(0);
 });
 
-test('a request that has taken bytes has its caller already', () => {
+test('a request that holds bytes counts for its caller', () => {
   const budget = createByteBudget({ limit: 100, largest: 10, waitMs: 10 });
   using bytes = budget.open();
   expect(bytes.take(1)).toBe(true);
   expect(() => bytes.countFor('ann')).toThrow(TypeError);
 });
 
-test('nothing is kept for a request that takes no more bytes, and the next one is the oldest', async () => {
+test('no bytes are reserved for a request that needs no more, and the next one is the oldest', async () => {
   const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   const [first, second, third] = [budget.open(), budget.open(), budget.open()];
   expect([first.take(10), second.take(40)]).toEqual([true, true]);

@@ -2,17 +2,18 @@
 export type TakenBytes = Disposable & {
   /**
    * Counts the request for its caller, before it takes bytes. The requests of one caller together reserve at most half
-   * of what is not kept for the oldest of all requests, which alone may exceed it.
+   * of the bytes that are not reserved for the oldest of all requests, which alone may exceed it.
    */
   countFor(caller: string): void;
   /**
-   * Reserves more bytes of the budget: at once where they are free, otherwise when other requests release theirs.
-   * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is reserved
+   * Reserves more bytes of the budget: immediately if they are free, otherwise when other requests release theirs.
+   * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is
+   * reserved
    */
   take(bytes: number): boolean | Promise<boolean>;
   /** Releases bytes that the request no longer holds. */
   release(bytes: number): void;
-  /** Says that the request takes no more bytes: it keeps those that it holds, and nothing is kept for it. */
+  /** States that the request takes no more bytes: it keeps those that it holds, and nothing is reserved for it. */
   settle(): void;
 };
 
@@ -29,7 +30,7 @@ export type ByteBudget = {
 type BudgetOptions = {
   /** Bytes of all requests together. */
   readonly limit: number;
-  /** The most bytes that one request needs; the oldest request can always reserve as many. */
+  /** Maximum number of bytes that one request needs; the oldest request can always reserve as many. */
   readonly largest: number;
   /** How long a request waits for bytes, milliseconds. */
   readonly waitMs: number;
@@ -39,8 +40,9 @@ type Holder = { held: number; caller: string | undefined };
 type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settle: (taken: boolean) => void };
 
 /**
- * Requests that hold a part of what they need could wait for one another for ever. So a share of the budget is kept for the
- * oldest request: it can always finish, and then the next one is the oldest (docs/design/held-bytes.md).
+ * Requests that hold a part of the bytes that they need could wait for one another indefinitely. So a share of the
+ * budget is kept for the oldest request: it can always finish, and then the next one is the oldest
+ * (docs/design/held-bytes.md).
  */
 export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): ByteBudget {
   const reserve = Math.min(largest, Math.floor(limit / 2));

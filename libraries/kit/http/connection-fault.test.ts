@@ -12,7 +12,7 @@ test.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
   ['ECONNRESET', 'network'],
-])('the error code %s of a connection, also behind another error, is the fault %s', (code, fault) => {
+])('the error code %s of a connection, even as the cause of another error, is the fault %s', (code, fault) => {
   const error = Object.assign(new Error('detail'), { code });
   expect(connectionFault(error)).toBe(fault);
   expect(connectionFault(new TypeError('fetch failed', { cause: error }))).toBe(fault);

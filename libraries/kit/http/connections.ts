@@ -108,7 +108,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
   };
 }
 
-/** The event of a connection that carries requests: with TLS, the one after the handshake. */
+/** The event of a connection that can transfer requests: with TLS, the event after the handshake. */
 export function connectionEvent(server: Server): 'connection' | 'secureConnection' {
   return server instanceof TlsServer ? 'secureConnection' : 'connection';
 }

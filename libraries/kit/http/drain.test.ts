@@ -90,7 +90,7 @@ test('a request on an open connection during a drain is answered', async () => {
   await drained;
 });
 
-test('a request that is not answered within the grace period is cut', async () => {
+test('a request that is not answered within the grace period is aborted', async () => {
   const held = holding();
   await using server = await serve(held.handler);
   await using client = await rawClient(server.port);
@@ -100,7 +100,7 @@ test('a request that is not answered within the grace period is cut', async () =
   expect(await client.closed()).toBe('');
 });
 
-test('disposing cuts requests in flight, and a second drain has no effect', async () => {
+test('disposing ends requests in flight, and a second drain has no effect', async () => {
   const held = holding();
   const server = await serve(held.handler);
   await using client = await rawClient(server.port);

@@ -20,7 +20,7 @@ import { createTlsServer, type ServedTls } from './tls-server.ts';
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
 
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-/** The `fetch` of a Hono application; `env` carries Node's own request and response. */
+/** The `fetch` of a Hono application; `env` contains Node's own request and response. */
 export type FetchHandler = (
   request: Request,
   env: { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse },
@@ -57,7 +57,7 @@ export type ListenOptions = (
   readonly keepAliveTimeoutMs: number;
   /**
    * A connection is closed with its next response at a random age between half of this and this, so that clients of
-   * several replicas behind one address reconnect to newer replicas; never when absent.
+   * several replicas at one address reconnect to newer replicas; never when absent.
    */
   readonly connectionAgeMs?: number;
   /** Request line and headers together. */

@@ -22,7 +22,7 @@ test('a request to a port without a listener, or to a name without an address, n
   expect(neverConnected(await failureOf('http://name.invalid'))).toBe(true);
 });
 
-test('a request whose connection breaks had one', async () => {
+test('a request whose connection breaks did have a connection', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy())).listen(0, '127.0.0.1');
   await once(server, 'listening');
   await using agent = Object.assign(new Agent(), { [Symbol.asyncDispose]: () => agent.destroy() });

@@ -185,7 +185,7 @@ test.each(['before', 'after'] as const)(
 );
 
 test.each(['before', 'after'] as const)(
-  'an endless upload is cut after its client received the response, drained %s it',
+  'an endless upload is aborted after its client received the response, drained %s it',
   async (order) => {
     await using server = await refuser(order);
     const upload = request(server.url, { method: 'POST' });
@@ -208,7 +208,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a refused client that sends its body too slowly is cut', async () => {
+test('a refused client that sends its body too slowly is disconnected', async () => {
   await using server = await refuser('before');
   await using client = await rawClient(server.port);
   client.send(`${post('content-length: 100')}a`);

@@ -10,7 +10,10 @@ import { headerValues } from './raw-headers.ts';
 type BodyFault = 'too_large' | 'aborted' | 'closed' | 'refused';
 export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly fault: BodyFault };
 
-/** Most bytes of a refused body that are discarded, so that the client can read the response before the connection closes. */
+/**
+ * Maximum number of bytes of a refused body that are discarded, so that the client can read the response before the
+ * connection closes.
+ */
 const DRAIN_BYTES = 64 * 1024;
 
 /** Time for a refused client to send that much. */
@@ -115,10 +118,10 @@ function watchOver(bounds: BodyBounds, onOver: () => void): () => void {
 }
 
 /**
- * Call this when a request is refused before its body was read, if possible before the response headers are sent.
- * A declared rest of at most 64 KiB is discarded and the connection stays open. Of any other body 64 KiB are discarded, the
- * response has `connection: close`, and the connection is closed a second after the response. A client that waits for
- * `100 Continue` does not receive it.
+ * Call this when a request is refused before its body was read, if possible before the response headers are sent. A
+ * declared rest of at most 64 KiB is discarded and the connection stays open. For any other body 64 KiB are discarded,
+ * the response has `connection: close`, and the connection is closed a second after the response. A client that waits
+ * for `100 Continue` does not receive it.
  */
 export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (incoming.readableEnded || incoming.destroyed) return;

@@ -41,7 +41,7 @@ describe('a stream of events', () => {
     expect(read(Buffer.from(text))).toEqual(expected);
   });
 
-  test('events do not depend on how the bytes were cut', () => {
+  test('server-sent events do not depend on how the bytes were split', () => {
     const line = fc.constantFrom('data: я', 'data:', 'event: n', ': c', 'id: 1', '', '', 'x');
     const end = fc.constantFrom('\n', '\r', '\r\n');
     fc.assert(
@@ -54,7 +54,7 @@ describe('a stream of events', () => {
     );
   });
 
-  test('the bound counts all lines of an event, or one comment, and starts again with the next', () => {
+  test('the limit counts all lines of an event, or one comment, and starts again with the next', () => {
     const event = (bytes: number): string => `data:${'x'.repeat(bytes - 10)}\ndata:\n\n`;
     expect(read(Buffer.from(event(99) + event(99)), [], 100)).toHaveLength(2);
     expect(read(Buffer.from(event(107)), [], 100)).toEqual(['too_large']);

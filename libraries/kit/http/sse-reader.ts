@@ -15,10 +15,10 @@ const dataField = Buffer.from('data:');
 const maxIdleBytes = 262_144;
 
 /**
- * Reads server-sent events from bytes, however they are cut (HTML standard, "Parsing an event stream"): LF, CR and CRLF
- * end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is ignored, and
- * an incomplete last event is discarded.
- * `maxEventBytes` bounds the memory of one event; after a larger one every call of `next` returns `too_large`.
+ * Reads server-sent events from bytes, however they are split (HTML standard, "Parsing an event stream"): LF, CR and
+ * CRLF end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is
+ * ignored, and an incomplete last event is discarded. `maxEventBytes` bounds the memory of one event; after a larger
+ * one every call of `next` returns `too_large`.
  */
 export class SseReader {
   readonly #maxEventBytes: number;

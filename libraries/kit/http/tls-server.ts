@@ -6,11 +6,11 @@ import { readTlsPair, type TlsFiles, type TlsPair, TlsPairError } from './tls-pa
 export type ServedTls = TlsFiles & {
   /** Called with each pair that new connections get, and with the error of each changed pair that is not served. */
   readonly onRead: (read: TlsPair | TlsPairError) => void;
-  /** Time between two looks at the files, milliseconds. */
+  /** Interval between two checks of the files, milliseconds. */
   readonly everyMs?: number;
 };
 
-/** Time between two looks at the files, milliseconds. */
+/** Interval between two checks of the files, milliseconds. */
 const lookMs = 5_000;
 const oldest = 'TLSv1.2';
 
@@ -30,7 +30,7 @@ export function createTlsServer(options: ServerOptions & { readonly headersTimeo
   tls.onRead(first);
 
   function look(): void {
-    // Taken before the files are read: a change during the reading is seen by the next look.
+    // Taken before the files are read: a change during the reading is seen by the next check.
     const seen = stampOf(tls);
     if (seen === stamp) return;
     stamp = seen;

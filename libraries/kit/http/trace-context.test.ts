@@ -12,7 +12,7 @@ describe('a traceparent', () => {
     ['with unknown flags', `00-${known}-fe`, '00'],
     ['of a later version with the same fields', `01-${known}-03`, '01'],
     ['of a later version with further fields', `fe-${known}-01-what-comes.next`, '01'],
-  ])('%s is read, and continued as version 00', (_what, header, flags) => {
+  ])('the traceparent %s is read, and continued as version 00', (_what, header, flags) => {
     const parent = readTraceParent(header);
     expect(parent).toEqual({ traceId, parentId, flags });
     expect(parent && writeTraceParent(parent)).toBe(`00-${known}-${flags}`);
@@ -34,7 +34,7 @@ describe('a traceparent', () => {
     ['that is cut off', `01-${known}`],
     ['that was sent twice', [`00-${known}-01`, `00-${known}-01`]],
     ['that was sent twice and joined', `01-${known}-01-a, 01-${known}-01`],
-  ])('%s is invalid, and a new trace begins', (_what, header) => {
+  ])('the traceparent %s is invalid, and a new trace begins', (_what, header) => {
     expect(readTraceParent(header)).toBeUndefined();
     expect(traceIdOf(header)).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
     expect(traceIdOf(header)).not.toBe(traceId);

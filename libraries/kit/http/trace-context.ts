@@ -15,7 +15,10 @@ export type TraceContext = {
   readonly traceparent: string;
 };
 
-/** Version, trace id, parent id, flags, and what later versions may add. Node joins repeated headers with a comma. */
+/**
+ * Version, trace id, parent id, flags, and members that later versions may add. Node joins repeated headers with a
+ * comma.
+ */
 const form = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[^,]*)?$/;
 
 /**

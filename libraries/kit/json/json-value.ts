@@ -31,7 +31,10 @@ export class JsonError extends Error {
 export type JsonOptions = {
   /** Deepest nesting of containers; at most 512. */
   readonly maxDepth?: number;
-  /** Most values in a tree, including the root, because a value takes many times its bytes of memory. Unbounded when absent. */
+  /**
+   * Maximum number of values in a tree, including the root, because a value takes many times its bytes of memory.
+   * Unbounded when absent.
+   */
   readonly maxValues?: number;
   /** `keep` accepts an escaped unpaired surrogate, for texts that were split between the halves. `refuse` when absent. */
   readonly unpairedSurrogates?: 'refuse' | 'keep';

@@ -6,7 +6,7 @@ const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 
-/** Bytes that may follow a backslash, besides `u` (RFC 8259 §7). */
+/** Bytes that may follow a backslash, in addition to `u` (RFC 8259 §7). */
 const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
 
 type StringToken = { readonly end: number; readonly escaped: boolean };

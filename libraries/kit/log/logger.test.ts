@@ -8,7 +8,7 @@ function capture(level: LogLevel) {
   return { log, lines, parsed: () => lines.map((line) => JSON.parse(line)) };
 }
 
-test('one line of JSON holds time, level, service, event and the fields', () => {
+test('one line of JSON contains time, level, service, event and the fields', () => {
   const { log, lines, parsed } = capture('info');
   log.info('check.done', { stage: 'request', count: 2, late: false, absent: undefined });
   expect(lines[0]).toMatch(/^\{.*\}\n$/);

@@ -17,7 +17,7 @@ function open({ mostAnswers = 100, maxAnswerLength = 1_048_576 } = {}): KeptChil
 
 type Echo = { readonly pid: number; readonly line: string; readonly env: Readonly<Record<string, string>> };
 
-/** Has a line answered. @returns the process and what it received */
+/** Sends a line and waits for its answer. @returns the process and the lines that it received */
 async function ask(children: KeptChildren, job: object = {}): Promise<Echo> {
   const answer = await children.ask(JSON.stringify(job), timeoutMs);
   if (answer.kind === 'ended') throw new Error('the process ended without an answer');
@@ -37,7 +37,7 @@ function isRunning(pid: number): boolean {
 afterEach(() => vi.useRealTimers());
 
 describe.skipIf(!hasProcessTable)('kept processes', () => {
-  test('no process is started before the first line, and one process answers line after line', async () => {
+  test('no kept process is started before the first line, and one process answers line after line', async () => {
     const children = open();
     expect(processes()).toEqual([]);
     const long = 'я\u2028'.repeat(200_000);
@@ -77,7 +77,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).toBe(kept);
   });
 
-  test('a process that ended while it waited is not asked', async () => {
+  test('a kept process that ended while it waited gets no line', async () => {
     const children = open();
     const { pid } = await ask(children);
     process.kill(pid, 'SIGKILL');
@@ -94,7 +94,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).toBe(next);
   });
 
-  test('a process without an answer within the time is killed', async () => {
+  test('a kept process without an answer within the time limit is killed', async () => {
     const children = open();
     const { pid } = await ask(children);
     expect(await children.ask('{"hangs":true}', 300)).toEqual({ kind: 'ended', timedOut: true });
@@ -102,7 +102,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).not.toBe(pid);
   });
 
-  test('a process that was killed at its timeout is not used again, even if its answer arrives before it ends', async () => {
+  test('a kept process that was killed at its timeout is not used again, even if its answer arrives before it ends', async () => {
     const children = open();
     const { pid } = await ask(children);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -114,13 +114,16 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect((await ask(children)).pid).not.toBe(pid);
   });
 
-  test.each([false, true])('a longer answer than allowed is no answer: without a line feed %s', async (isOpen) => {
-    const children = open({ maxAnswerLength: 1_000 });
-    expect(await children.ask('{"out":1000}', timeoutMs)).toEqual({ kind: 'answered', line: 'o'.repeat(1_000) });
-    expect(await children.ask(JSON.stringify({ out: 1_001, isOpen }), timeoutMs)).toEqual(ended);
-  });
+  test.each([false, true])(
+    'an answer of a kept process above the limit is no answer: without a line feed %s',
+    async (isOpen) => {
+      const children = open({ maxAnswerLength: 1_000 });
+      expect(await children.ask('{"out":1000}', timeoutMs)).toEqual({ kind: 'answered', line: 'o'.repeat(1_000) });
+      expect(await children.ask(JSON.stringify({ out: 1_001, isOpen }), timeoutMs)).toEqual(ended);
+    },
+  );
 
-  test('a process that receives no line ends after its idle time', async () => {
+  test('a kept process that receives no line ends after its idle time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const children = open();
     const { pid } = await ask(children);
@@ -132,7 +135,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect([processes(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  test('a disposal ends every process, and afterwards no line is answered and no process is started', async () => {
+  test('disposal ends every kept process, and afterwards no line is answered and no process is started', async () => {
     const children = open();
     await ask(children);
     const hanging = [children.ask('{"hangs":true}', timeoutMs), children.ask('{"hangs":true}', timeoutMs)];
@@ -143,7 +146,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     expect(processes()).toEqual([]);
   });
 
-  test('a disposal without a line ends the process that waits', async () => {
+  test('disposal without a line ends the waiting process', async () => {
     const children = open();
     const { pid } = await ask(children);
     await children[Symbol.asyncDispose]();

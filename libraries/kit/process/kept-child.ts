@@ -8,7 +8,7 @@ type KeptOptions = {
   readonly idleMs: number;
   /** Lines that one process answers; another process follows it. */
   readonly mostAnswers: number;
-  /** Most characters of an answer. A process that writes more without a line feed is killed. */
+  /** Maximum number of characters of an answer. A process that writes more without a line feed is killed. */
   readonly maxAnswerLength: number;
 };
 
@@ -38,9 +38,9 @@ type Kept = {
 };
 
 /**
- * After an answer the process waits for the next line, so that only the first line of a series waits for a start. A process that
- * ended, or that gave all its answers, is replaced by a new one. At most one process waits, in the place of the one that answered:
- * a caller that allows N concurrent lines never has more than N processes.
+ * After an answer the process waits for the next line, so that only the first line of a series waits for a start. A
+ * process that ended, or that gave all its answers, is replaced by a new one. At most one process waits, in the place
+ * of the process that answered: a caller that allows N concurrent lines never has more than N processes.
  */
 export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength }: KeptOptions): KeptChildren {
   const alive = new Set<Kept>();

@@ -29,7 +29,7 @@ test.each([
   expect(await child.closed).toEqual(end);
 });
 
-test('the lines of a child process arrive whole before it is closed', async () => {
+test('the lines of a child process arrive complete before it is closed', async () => {
   const { child, lines } = await shell('printf "one\\ntw"; sleep 0.1; printf "o\\nrest"');
   expect(await child.closed).toEqual({ kind: 'exited', code: 0 });
   expect(lines).toEqual(['one', 'two']);

@@ -4,7 +4,7 @@ import { streamLines } from './stream-lines.ts';
 
 const lines = (...chunks: readonly Buffer[]): Promise<string[]> => Array.fromAsync(streamLines(Readable.from(chunks)));
 
-test('lines that arrive in pieces, several at once and without a last line feed are each read once', async () => {
+test('lines that arrive in pieces, several at once and without a final line feed are each read once', async () => {
   const bytes = Buffer.from('one\nдва\n\nfour');
   const whole = ['one', 'два', '', 'four'];
   expect(await lines(bytes)).toEqual(whole);

@@ -54,7 +54,7 @@ export type FaultyProxy = AsyncDisposable & {
   choose: (request: ProxiedRequest) => Fault;
   /** Resets every connection, and each new one, until it is called with false. */
   part(isParted: boolean): void;
-  /** The connections that are open now stay open and carry no further byte to the client. */
+  /** The connections that are open now stay open and transfer no further byte to the client. */
   silence(): void;
   /** Number of connections so far. */
   readonly connections: () => number;

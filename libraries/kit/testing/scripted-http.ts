@@ -3,7 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listenOnLoopback } from './loopback.ts';
 
-/** A request that the server received, with its body as it came over the wire. */
+/** A request that the server received, with its body as received. */
 export type SeenRequest = {
   readonly method: string;
   /** With the query. */
@@ -51,7 +51,7 @@ export async function startScriptedHttp(first: Script, port = 0): Promise<Script
   };
 }
 
-/** Answers with this body: a text as it is, anything else as JSON. */
+/** Answers with this body: a text unchanged, anything else as JSON. */
 export function answers(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Script {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return (response) => {

@@ -15,7 +15,7 @@ function describe(value: unknown): string {
 
 export type UntilOptions = {
   readonly deadlineMs?: number;
-  /** Time between two probes; absent: from 10 ms on, each a quarter longer than the one before, up to 150 ms. */
+  /** Interval between two probes; absent: from 10 ms on, each a quarter longer than the previous one, up to 150 ms. */
   readonly everyMs?: number;
 };
 

@@ -11,18 +11,18 @@ test.each([
   ['statsu', 'status'],
   ['gte', 'get'],
   ['historyy', 'history'],
-])('%j is a misspelt %j', (word, meant) => {
+])('%j is recognized as a misspelt %j', (word, meant) => {
   expect(nearestWord(word, verbs)).toBe(meant);
 });
 
 test.each(['', 'x', 'no', 'pods', 'nonsense', 'apply', `${'a'.repeat(64)}apply`])(
-  '%j is near to no other verb',
+  '%j resembles no other verb',
   (word) => {
     expect(nearestWord(word, verbs)).toBeUndefined();
   },
 );
 
-test('the nearest of several candidates is found, and the first of equally near ones', () => {
+test('the nearest of several candidates is found, or the first of equally near ones', () => {
   expect(nearestWord('tests', ['testing', 'test', 'rests'])).toBe('test');
   expect(nearestWord('modelbindng', ['modelbindings', 'modelbinding'])).toBe('modelbinding');
 });

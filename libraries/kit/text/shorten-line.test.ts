@@ -10,7 +10,7 @@ test.each([
   ['a bcdefghij', 10, 'a bcdefghi'],
   ['𝄞𝄞𝄞', 3, '𝄞'],
   ['abc', 0, ''],
-] as const)('%j with at most %d units is %j', (text, most, expected) => {
+] as const)('%j shortened to at most %d units is %j', (text, most, expected) => {
   expect(shortenLine(text, most)).toBe(expected);
 });
 

@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or at once when the signal is aborted; never rejects. */
+/** Resolves after `ms` milliseconds, or immediately when the signal is aborted; never rejects. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();

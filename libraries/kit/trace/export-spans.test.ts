@@ -28,7 +28,7 @@ function open(url = new URL('/v1/traces', collector.url), tokenFile?: string) {
   return { lines, spans: exportSpans({ url, tokenFile }, { service: 'test', logger }) };
 }
 
-test('a span that has ended is sent with the token, once, however often it is ended', async () => {
+test('an ended span is sent with the token, once, however often it is ended', async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, 'token');
   writeFileSync(file, 'collector-token\n');
@@ -49,7 +49,7 @@ test('a span of a trace that is not sampled is not sent', async () => {
   expect(collector.seen).toEqual([]);
 });
 
-test('the end of the process sends what waits, in requests of the largest size', async () => {
+test('the end of the process sends the waiting spans, in requests of the maximum size', async () => {
   const { spans, lines } = open();
   for (let count = 0; count < spanExportLimits.waiting; count += 1) {
     spans.begin(trace, { name: 'one', kind: 'internal' })(end);
@@ -60,7 +60,7 @@ test('the end of the process sends what waits, in requests of the largest size',
   expect(lines).toEqual([]);
 });
 
-test('a span beyond the longest queue is dropped and counted', async () => {
+test('a span beyond the maximum queue length is dropped and counted', async () => {
   const { spans, lines } = open();
   for (let count = 0; count <= spanExportLimits.waiting; count += 1) {
     spans.begin(trace, { name: 'one', kind: 'internal' })(end);

@@ -16,7 +16,7 @@ export type TraceExport = {
 
 type ExportedSpans = Spans & AsyncDisposable;
 
-/** Most spans that wait, spans of one request, and times in milliseconds. */
+/** Maximum number of spans that wait, spans of one request, and times in milliseconds. */
 export const spanExportLimits = { waiting: 4_096, batch: 512, everyMs: 1_000, sendMs: 10_000, lastMs: 2_000 } as const;
 
 type ExportOptions = { readonly service: string; readonly logger: Pick<Logger, 'warn'>; readonly clock?: Clock };
@@ -31,8 +31,8 @@ export function openSpans(traces: TraceExport | undefined, parts: AsyncDisposabl
 
 /**
  * Sends the spans of a process to a collector with OTLP/HTTP and JSON, within a second after they have ended. Nothing
- * waits for it: a span that finds the queue full, and those of a request that fails, are dropped, and a line of the log
- * says how many. Disposing sends what waits.
+ * waits for it: a span that finds the queue full, and those of a failed request, are dropped, and a line of the log
+ * states how many. Disposing sends the waiting spans.
  * @throws TokenFileError when the token cannot be read at the start
  */
 export function exportSpans(
@@ -46,7 +46,7 @@ export function exportSpans(
   async function sendNext(signal: AbortSignal): Promise<boolean> {
     const batch = waiting.splice(0, spanExportLimits.batch);
     const isSent = batch.length === 0 || (await post(url, token, tracesRequest(service, batch), signal));
-    // A request that the shutdown has ended is repeated once: a collector knows spans by their ids.
+    // A request that the shutdown has ended is repeated once: a collector identifies spans by their ids.
     if (!isSent && signal.aborted) waiting.unshift(...batch);
     else if (!isSent) dropped += batch.length;
     if (dropped > 0) logger.warn('spans_dropped', { spans: dropped });

@@ -12,7 +12,7 @@ test.each([
   ['a span of a request that another process sent', 'server', childSpan(first)],
   ['a span of a request that failed', 'client', childSpan(first)],
   ['a span of work', 'internal', childSpan(first)],
-] as const)('%s has the JSON of the serializer of OpenTelemetry', (_what, kind, context) => {
+] as const)('%s has the same JSON as that of the OpenTelemetry serializer', (_what, kind, context) => {
   const failed = kind === 'client';
   const span: Span = {
     ...{ context, name: 'node prompt', kind, failed },

@@ -20,8 +20,8 @@ const maxAttempts = 5;
 
 export type ApplyOptions = {
   /**
-   * Hash of the source, stored in an annotation; an object with the same hash is not written, except that a policy under
-   * deletion is kept as it is.
+   * Hash of the source, stored in an annotation; an object with the same hash is not written, except that a policy
+   * under deletion is restored unchanged.
    */
   readonly sourceHash?: string;
   /**
@@ -47,8 +47,9 @@ export type ApplyResult = {
 type ManifestResource = Pick<Manifest, 'kind' | 'resource'>;
 
 /**
- * Creates a resource, or updates the one of its name: replaces the spec, merges labels and annotations (without `base`).
- * Other metadata of the manifest is ignored. A policy that is being deleted is kept. Retried a few times after a concurrent write.
+ * Creates a resource, or updates the existing one of this name: replaces the spec, merges labels and annotations
+ * (without `base`). Other metadata of the manifest is ignored. A policy that is being deleted is kept. Retried a few
+ * times after a concurrent write.
  * @throws KubeError `invalid` when the manifest names another namespace, `conflict` when a binding is being deleted, the
  *   code of the last attempt when other writers keep changing it
  */

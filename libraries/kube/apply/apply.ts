@@ -78,7 +78,7 @@ export async function applyStatus<R extends KubeObject>(
   return operations.length === 0 ? current : client.patchStatus<R>(kind, current.metadata.name, operations);
 }
 
-/** JSON Patch tests that fail when the object is not the one that was read. */
+/** JSON Patch tests that fail when the object differs from the one that was read. */
 export function preconditionTests(
   current: Stored<KubeObject>,
   precondition: Precondition,

@@ -38,14 +38,14 @@ export type Ensured<R extends KubeObject> = {
   readonly object: Stored<R>;
   /** Paths that were written to an object that existed. */
   readonly changed: readonly string[];
-  /** Paths whose value differs from the one that was written, because a webhook or the server changed it. */
+  /** Paths whose value differs from the written one, because a webhook or the server changed it. */
   readonly notKept: readonly string[];
 };
 
 /**
- * Creates an object, or adopts the one of its name and writes the difference to the desired one (object-difference.ts).
- * Nothing is written when there is no difference. An object is adopted only if it has the desired controller or, with
- * `digestAnnotation`, the desired digest and content.
+ * Creates an object, or adopts the existing one of this name and writes the difference to the desired one
+ * (object-difference.ts). Nothing is written when there is no difference. An object is adopted only if it has the
+ * desired controller or, with `digestAnnotation`, the desired digest and content.
  * @throws NameConflictError when the name belongs to another object, KubeError `conflict` while it is being deleted,
  *   `precondition_failed` when it was written since it was read
  */

@@ -117,7 +117,7 @@ test('a misspelt field and a misspelt kind are reported with the name that was p
   expect(messages(lines.replace('ModelBinding', 'Modelbinding')).join()).toMatch(/: did you mean ModelBinding\?$/);
 });
 
-test('a field in the wrong place is moved to its own place, or removed where that place has a value', () => {
+test('a field in the wrong place is moved to the correct place, or removed if that place has a value', () => {
   const inSpec = (spec: string) => messages(`${lines}${spec}`).find((one) => one.startsWith('spec.alias|'));
   expect(inSpec('  alias: one\n')).toBe('spec.alias|is an unknown field: move it to spec.model.alias');
   expect(inSpec('  alias: one\n  model: { provider: echo }\n')).toContain('move it to spec.model.alias');

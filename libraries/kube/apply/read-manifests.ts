@@ -13,9 +13,9 @@ import { unresolvedAlias, yamlFaults } from './yaml-fault.ts';
 
 /** Largest text, bytes. */
 export const maxManifestBytes = 4_194_304;
-/** Most expansions of YAML aliases; prevents exponential growth. */
+/** Maximum number of expansions of YAML aliases; prevents exponential growth. */
 const maxAliases = 100;
-/** Most syntax errors that are listed for one document. */
+/** Maximum number of syntax errors that are listed for one document. */
 const maxFaults = 10;
 
 /** One resource in a text of YAML or JSON. */

@@ -7,9 +7,9 @@ const podTemplate = 'Deployment/spec/template';
 const container = `${podTemplate}/spec/containers/*`;
 
 /**
- * Members that an API server adds to the objects that we write, with the value that it gives them. `*` stands for any
- * index of a list. A member that is missing here is removed, which the server answers by adding it again: an unknown
- * default costs a request that changes nothing, never a rollout.
+ * Members that an API server adds to the objects that we write, with the value that it gives them. `*` means any index
+ * of a list. A member that is missing here is removed, which the server answers by adding it again: an unknown default
+ * costs a request that changes nothing, never a rollout.
  */
 const serverDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['Deployment/spec/progressDeadlineSeconds', 600],

@@ -5,7 +5,7 @@ import type { Place } from './place-in-yaml.ts';
 /** A problem for the writer of a file: the path and a predicate with the remedy. */
 type WrittenProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** What the writer has written. */
+/** The value that the writer has written. */
 type Written = {
   readonly value: unknown;
   readonly placeOf: (path: readonly PropertyKey[]) => Place;
@@ -13,7 +13,7 @@ type Written = {
   readonly repeat?: 'found' | undefined;
 };
 
-/** Most fields that a message lists. */
+/** Maximum number of fields that a message lists. */
 const maxFields = 12;
 
 /**

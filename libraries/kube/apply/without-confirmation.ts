@@ -7,7 +7,7 @@ import { applyDesired } from './apply.ts';
 /**
  * Removes a confirmation that an object already has for its next change. Servers accept only a confirmation that is set
  * in the same change, so the change itself could not set the equal value again.
- * @returns the object as it is stored afterwards; without such a confirmation nothing is written
+ * @returns the object in its stored form afterwards; without such a confirmation nothing is written
  * @throws KubeError precondition_failed if the object was changed since it was read
  */
 export async function withoutConfirmation<R extends Resource>(

@@ -179,7 +179,7 @@ test('the client sends nothing when its token cannot be read', async () => {
   expect(one.scripted.seen).toEqual([]);
 });
 
-/** Most connections of a client, and how many of them watches may use. */
+/** Maximum number of connections of a client, and how many of them watches may use. */
 const pools = [
   { name: 'a client', open: createClient, sockets: 48, watches: 32 },
   { name: 'the client of an election', open: createElectionClient, sockets: 4, watches: 2 },
@@ -201,7 +201,7 @@ test.each(pools)('$name sends many requests over $sockets connections', async ({
 });
 
 test.each(pools)(
-  '$name runs $watches watches beside its requests and refuses another watch',
+  '$name runs $watches watches in addition to its requests and refuses another watch',
   async ({ open, watches }) => {
     await using one = await withClient([json(200, report)], undefined, open);
     const stop = new AbortController();

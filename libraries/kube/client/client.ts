@@ -19,7 +19,7 @@ const defaultRequestTimeoutMs = 15_000;
 const listTimeoutMs = 60_000;
 
 export type ListOptions = {
-  /** Most objects per page; all in one response when absent. */
+  /** Maximum number of objects per page; all in one response when absent. */
   readonly limit?: number;
   /** `continue` token of the previous page; limit and selector must be the same. */
   readonly continue?: string;
@@ -81,7 +81,7 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
     readonly requestTimeoutMs?: number;
     /** Whether the server checks writes and stores none of them; they are stored when absent. */
     readonly dryRun?: boolean;
-    /** Most open connections to the server, watches included; 48 when absent. */
+    /** Maximum number of open connections to the server, watches included; 48 when absent. */
     readonly maxSockets?: number;
     /** Called for every finished request, for metrics. */
     readonly onRequest?: (report: RequestReport) => void;

@@ -10,7 +10,7 @@ const entry = (manager: string, time: string, change: object = {}) => ({
 });
 const read = (...managedFields: readonly unknown[]) => keepLastManager({ name: 'a', managedFields });
 
-test('of the managers of an object the one that changed its spec last is kept, and managedFields are removed', () => {
+test('the field manager that changed the spec of an object last is kept, and managedFields are removed', () => {
   const metadata = read(
     entry('kubectl-create', '2026-01-01T00:00:00Z'),
     entry('kubectl-edit', '2026-01-02T00:00:00Z'),
@@ -22,7 +22,7 @@ test('of the managers of an object the one that changed its spec last is kept, a
   expect(JSON.stringify(metadata)).toBe('{"name":"a"}');
 });
 
-test('of two managers of the same second none is named, and of later ones the last', () => {
+test('if two managers wrote in the same second none is named, otherwise the last one', () => {
   const [early, late] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z'];
   const both = [entry('kubectl-patch', early), entry('portcullis', early)];
   expect(managerNote(read(...both))).toEqual({});

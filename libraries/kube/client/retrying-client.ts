@@ -4,14 +4,14 @@ import type { KubeClient, ListOptions } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 
-/** Statuses of a request that the server did not carry out: 429 (RFC 6585 §4) and 503 (RFC 9110 §15.6.4). */
+/** Statuses of a request that the server did not execute: 429 (RFC 6585 §4) and 503 (RFC 9110 §15.6.4). */
 const retryableStatuses: readonly (number | undefined)[] = [429, 503];
 const never = new AbortController().signal;
 
 /**
  * A client that repeats a call after the Retry-After of a 429 or 503, until `budgetMs` after the first attempt: API
  * servers answer so for a second after a CustomResourceDefinition changed, and after their start. A response without
- * Retry-After and a call that may have been carried out are not repeated. Watches are not repeated.
+ * Retry-After and a call that may have been executed are not repeated. Watches are not repeated.
  */
 export function retrying<C extends KubeClient>(client: C, budgetMs: number): C {
   async function retry<T>(call: () => Promise<T>, signal: AbortSignal = never): Promise<T> {

@@ -31,7 +31,10 @@ export type WatchOptions = {
   readonly connectTimeoutMs?: number;
 };
 
-/** Yields events until the server ends the watch. @throws KubeError for an ERROR event, a cut line or a dead connection */
+/**
+ * Yields events until the server ends the watch. @throws KubeError for an ERROR event, a truncated line or a dead
+ * connection
+ */
 export async function* watchOnce<R extends KubeObject>(
   connection: KubeConnection,
   path: string,

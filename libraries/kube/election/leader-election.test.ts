@@ -26,7 +26,7 @@ type Candidate = LeaderElection & {
   readonly leads: () => boolean;
 };
 
-/** A candidate whose requests carry its name as the token. */
+/** A candidate whose requests have its name as the token. */
 function stand(server: FakeApiServer, identity: string, options: Partial<LeaderElectionOptions> = {}): Candidate {
   const client = createClient({ url: server.url, tokenFile: { first: () => identity }, namespace: 'team' });
   const counted = { slowPaths: 0, leads: false };

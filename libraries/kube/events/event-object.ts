@@ -16,7 +16,7 @@ export type EventFact = {
   readonly reason: string;
   /** `action` of the Event: the action that the reporter took or tried, in CamelCase; at most 128 characters. */
   readonly action: string;
-  /** A sentence for people, without text of a user; cut at 1,024 bytes. */
+  /** A sentence for people, without text of a user; truncated at 1,024 bytes. */
   readonly note: string;
 };
 
@@ -63,7 +63,7 @@ export function seriesOf(count: number, at: Date): Series | undefined {
   return count < 2 ? undefined : { count, lastObservedTime: microTime(at) };
 }
 
-/** `note` of the Event: at most 1,024 bytes, cut at a whole character. */
+/** `note` of the Event: at most 1,024 bytes, truncated at a whole character. */
 function cutNote(note: string): string {
   const bytes = Buffer.from(note, 'utf8');
   if (bytes.length <= maxNoteBytes) return note;

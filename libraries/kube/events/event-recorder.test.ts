@@ -142,7 +142,7 @@ test('the least recently used of a thousand event series is removed', async () =
   expect(events()).toHaveLength(1_002);
 });
 
-test('the note of an event is cut at 1,024 bytes, between two characters', async () => {
+test('the note of an event is truncated at 1,024 bytes, between two characters', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact('a', 'x'.repeat(1_024)));
   recorder.record(fact('b', `${'x'.repeat(1_023)}ä`));
@@ -150,7 +150,7 @@ test('the note of an event is cut at 1,024 bytes, between two characters', async
   expect(events().map((event) => (event['note'] as string).length)).toEqual([1_024, 1_023]);
 });
 
-test('a long object name is cut so that the name of its event has room for a unique suffix', async () => {
+test('a long object name is truncated so that the name of its event has room for a unique suffix', async () => {
   const { recorder, written, events } = await open();
   recorder.record(fact(`${'a'.repeat(235)}.${'b'.repeat(17)}`));
   await written(1);

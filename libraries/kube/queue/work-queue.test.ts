@@ -86,7 +86,7 @@ test('passes over one key never overlap, and a key that is added during its pass
   expect(most).toBe(1);
 });
 
-test('a queue runs as many passes at once as its concurrency allows', async () => {
+test('a queue runs as many concurrent passes as its concurrency allows', async () => {
   const gates = new Map(['a', 'b', 'c'].map((key) => [key, Promise.withResolvers<void>()]));
   const passes: string[] = [];
   await using queue = createWorkQueue({

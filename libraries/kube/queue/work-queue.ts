@@ -5,7 +5,7 @@ import { createPriorityQueue, higherPriority, type PrioritizedKey, type Priority
 
 export type { Priority } from './priority-queue.ts';
 
-/** The result of a successful pass; `requeueAfterMs` asks for another pass after that time. */
+/** The result of a successful pass; `requeueAfterMs` requests another pass after that time. */
 type ProcessResult = { readonly requeueAfterMs?: number };
 
 type WorkOutcome = 'success' | 'requeue_after' | 'error';
@@ -13,7 +13,7 @@ type WorkOutcome = 'success' | 'requeue_after' | 'error';
 export type WorkQueueOptions = {
   /** One pass over a key; passes over one key never overlap. A rejection is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<ProcessResult | undefined> | Promise<void>;
-  /** Most passes that run at the same time. */
+  /** Maximum number of passes that run at the same time. */
   readonly concurrency: number;
   /** Called for every failed pass; `attempt` counts consecutive failures of the key. */
   readonly onError: (key: string, error: unknown, attempt: number) => void;
@@ -57,7 +57,7 @@ export type WorkQueue = AsyncDisposable & {
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
- * A queue of keys that behaves like the one of controller-runtime: a key is queued once and has one pass at a time;
+ * A queue of keys that behaves like that of controller-runtime: a key is queued once and has one pass at a time;
  * failures back off, at least for the server's Retry-After, until a pass succeeds; `add` skips the backoff. Disposing
  * aborts the running passes and waits for them; no pass starts afterwards.
  */

@@ -17,7 +17,7 @@ async function start(
 
 /** Failover between real processes, on any server of leases. */
 export function testFailover(open: () => Promise<ElectionServer>): void {
-  test('a standby process becomes the leader after the leader crashed, and at once after it shut down', async () => {
+  test('a standby process becomes the leader after the leader crashed, and immediately after it shut down', async () => {
     const server = await open();
     await using _counters = await openCounters(server);
     const first = await start(server, 'first');

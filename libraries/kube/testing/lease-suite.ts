@@ -108,7 +108,7 @@ function failPatches(proxy: FaultyProxy, fault: Fault, times: number): () => num
 }
 
 /**
- * The behaviour of an election behind a faulty server and network, on any server of leases. The tests run concurrently:
+ * The behaviour of an election with a faulty server and network, on any server of leases. The tests run concurrently:
  * `open` returns a separate namespace for each. `deadConnections` are the durations of the test about dead connections.
  */
 export function testLeaseClient(

@@ -7,7 +7,7 @@ import type { AgentVersion } from '#resources/agent-version';
 const samples = join(import.meta.dirname, '../../../crds/samples/valid');
 const read = (file: string): unknown => parse(readFileSync(join(samples, file), 'utf8'));
 
-/** An AgentVersion of the samples under this name; the policy of `checks` judges what callers send. */
+/** An AgentVersion of the samples under this name; the policy of `checks` judges the texts of callers. */
 export function sampleAgentVersion(name: string, checks?: string): AgentVersion {
   const version = read('agent-version-small.yaml') as AgentVersion;
   const { guardrails } = version.spec;

@@ -344,7 +344,7 @@ test('a server that was unreachable must confirm the last version, and an older 
   expect(one.server.watches().map(({ query }) => query.get('resourceVersion'))).toEqual(['10', '10', '4']);
 });
 
-test('a server whose watch ended at its timeout is not asked to confirm a version', async () => {
+test('a server whose watch ended at its timeout does not have to confirm a version', async () => {
   const clock = createFakeClock();
   const full: Script = (outgoing, incoming) => {
     const seconds = Number(new URL(incoming.path, 'http://localhost').searchParams.get('timeoutSeconds'));

@@ -18,7 +18,7 @@ const minRelistIntervalMs = 5_000;
 /** The server ends a watch after a random time within these, so that watches of many processes do not end together. */
 const minWatchSeconds = 20;
 const maxWatchSeconds = 25;
-/** A watch that ends earlier than asked for by more than this was ended by a server that shuts down. */
+/** A watch that ends earlier than requested by more than this was ended by a server that shuts down. */
 const earlyEndMs = 1_000;
 /** Timeout of the list that confirms that the server has not returned to an older state. */
 const confirmTimeoutMs = 10_000;

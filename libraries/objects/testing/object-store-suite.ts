@@ -20,7 +20,7 @@ async function keys(store: ObjectStore, prefix: string): Promise<readonly string
  */
 export function objectStoreSuite(open: () => Promise<ObjectStore>, scheme: 'file:' | 's3:'): void {
   describe('objects of a store', () => {
-    test('stored bytes are read unchanged, replaced as a whole, and absent after a delete', async () => {
+    test('stored bytes are read unchanged, replaced completely, and absent after a delete', async () => {
       await using store = await open();
       const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       await store.put('a/b', all);

@@ -75,7 +75,7 @@ export function hintQueueSuite(open: () => Promise<QueueUnderTest>): void {
       await until('the last one is seen', () => seen === 200);
     });
 
-    test('an ended subscription gets no further hints, and others of its topic still do', async () => {
+    test('an ended subscription gets no further hints, and other subscriptions of its topic still do', async () => {
       await using place = await open();
       await using queue = await place.connect();
       const [ended, kept] = [counter(), counter()];

@@ -16,7 +16,7 @@ type Session = {
   readonly applicationName: string;
   /** Milliseconds; that of `connectSql` by default. */
   readonly statementTimeoutMs?: number;
-  /** Most connections to the database; that of `connectSql` by default. */
+  /** Maximum number of connections to the database; that of `connectSql` by default. */
   readonly max?: number;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
@@ -30,9 +30,9 @@ export type AwaitedRelations = AsyncDisposable & {
 const retryMs = 1_000;
 
 /**
- * Opens the relations in the background, for a process that also serves what needs none of them. It tries each second
- * until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`. Disposing
- * closes the store and the connections.
+ * Opens the relations in the background, for a process that also serves requests without relations. It tries each
+ * second until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`.
+ * Disposing closes the store and the connections.
  */
 export function awaitRelations(access: RelationsAccess, { logger, ...session }: Session): AwaitedRelations {
   const stop = new AbortController();

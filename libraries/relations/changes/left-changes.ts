@@ -20,7 +20,7 @@ export type ChangeRecord = {
   readonly lockOf: (object: string) => string;
   /** The code of the entry of a change that was not made. */
   readonly failureCode: string;
-  /** Is told once of a change that a newer release stored. That release settles it. */
+  /** Is called once for a change that a newer release stored. That release settles the change. */
   readonly onUnreadable: (changeId: string) => void;
 };
 
@@ -31,7 +31,7 @@ export type ChangeRecord = {
 const longestSeconds = 30;
 /** Rows that one statement reads. */
 const batch = 100;
-/** Most changes of newer releases that a process reports. */
+/** Maximum number of changes of newer releases that a process reports. */
 const mostReported = 1_000;
 const beforeEach = '00000000-0000-0000-0000-000000000000';
 

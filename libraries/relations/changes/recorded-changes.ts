@@ -34,10 +34,10 @@ export type RecordedChanges = {
 };
 
 /**
- * Changes of rights with their audit entries. Where the rights are in the database of the service, right and entry are written in
- * one transaction. A store outside of the database has no transaction with it: there a change is stored, made, and removed in the
- * transaction of its entry (docs/decisions/0179). What the store shows says whether a change was made only until the next one of the
- * same tuple, so this waits for the entry of the one before.
+ * Changes of rights with their audit entries. Where the rights are in the database of the service, right and entry are
+ * written in one transaction. A store outside of the database has no transaction with it: there a change is stored,
+ * made, and removed in the transaction of its entry (docs/decisions/0179). The state of the store shows whether a
+ * change was made only until the next change of the same tuple, so this waits for the entry of the previous one.
  */
 export function createRecordedChanges(ports: RecordPorts, record: ChangeRecord): RecordedChanges {
   const { database, relations, audit } = ports;
@@ -132,7 +132,7 @@ function withoutMade(
   });
 }
 
-/** The fewest and the most tuples that an object can have, whatever becomes of the stored changes. */
+/** The minimum and maximum number of tuples that an object can have, whatever the outcome of the stored changes. */
 function heldAround(held: readonly Tuple[], stored: readonly StoredChange[]): readonly (readonly Tuple[])[] {
   const revoked = new Set(stored.filter(({ action }) => action === 'revoke').map(tupleText));
   const granted = stored.filter(({ action }) => action === 'grant');

@@ -105,7 +105,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
       expect(each).toEqual([...ids.map(() => true), false]);
     });
 
-    test('the members of a group have the rights of the group and of the groups around it', async () => {
+    test('the members of a group have the rights of the group and of the groups that contain it', async () => {
       await using relations = await given(
         t('group:inner#member', 'member', 'group:outer'),
         t('group:inner#member', 'view', 'agent:a'),
@@ -120,7 +120,7 @@ export function reachSuite(open: () => Promise<Relations>): void {
       await expect(next('group:inner')).rejects.toMatchObject({ code: 'bad_subject' });
     });
 
-    test('a question may claim as many groups as a call', async () => {
+    test('a request may claim as many groups as a call', async () => {
       const claimed = Array.from({ length: relationLimits.claimedGroups }, (_one, at) => `group:claimed-${at}`);
       await using relations = await given(t(`${claimed.at(-1)}#member`, 'view', 'agent:a'));
       expect(await relations.nextObjects(ann, 'view', 'agent', { limit: 2 }, claimed)).toEqual(['agent:a']);

@@ -201,7 +201,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
         from generate_series(1, ${count}::integer) number`;
     }
 
-    test('a changed right has one entry, and a change that changes nothing has none', async () => {
+    test('a changed right has one audit entry, and a change without an effect has none', async () => {
       const world = await openWorld();
       const { change } = world;
       expect(await change('grant', tupleOf('ann'))).toBe('changed');
@@ -214,7 +214,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect([await world.users(), await world.rows()]).toEqual([['bob', 'carl'], 0]);
     });
 
-    test('a change that was left gets one entry, which says what the store shows', async () => {
+    test('a change whose process left gets one entry with the state that the store shows', async () => {
       const world = await openWorld();
       const { own } = world;
       await world.leave('grant', tupleOf('made'), 'after');
@@ -258,7 +258,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
     });
 
     test.each(['grant', 'revoke'] as const)(
-      'the same change again, a %s, changes nothing when the store shows it, and is refused before',
+      'the same change again, a %s, changes nothing if the store already shows it, and is refused otherwise',
       async (action) => {
         const world = await openWorld();
         const [shown, hidden] = [tupleOf('shown'), tupleOf('hidden')];
@@ -295,7 +295,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect(await changeBy(own, 'grant', [tupleOf('fred', 1)], atMostTwo)).toBe('refused');
     });
 
-    test('a change whose session ended while it asked the store is not made', async () => {
+    test('a change whose session ended while it queried the store is not made', async () => {
       const world = await openWorld();
       const { sql, store } = world;
       let asked = 0;
@@ -333,7 +333,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect([await world.entries(), await world.rows()]).toEqual([['grant accepted slow'], 0]);
     });
 
-    test('changes of one object at a time are made one after another', async () => {
+    test('concurrent changes of one object are made one after another', async () => {
       const world = await openWorld();
       const { own, changeBy } = world;
       await world.stored.grant([tupleOf('ann')]);
@@ -345,7 +345,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       ]);
     });
 
-    test('to settle, nothing waits for the lock, and nothing holds it while the store does not answer', async () => {
+    test('settling waits for no lock, and holds none while the store does not answer', async () => {
       const world = await openWorld();
       const { sql, store, own } = world;
       await world.leave('grant', tupleOf('left'), 'after');
@@ -412,7 +412,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       expect(await world.entries()).toEqual(Array.from({ length: count }, () => 'grant failed newer'));
     });
 
-    test('an object whose rights the store cannot list does not hold up the changes of others', async () => {
+    test('an object whose rights the store cannot list does not delay the changes of others', async () => {
       const world = await openWorld();
       const { store, own } = world;
       await world.leave('grant', tupleOf('hidden'), 'after');

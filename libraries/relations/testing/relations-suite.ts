@@ -151,7 +151,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     const groups = (count: number): readonly string[] =>
       Array.from({ length: count }, (_, at) => `group:claimed-${at}`);
 
-    test('groups of a user are direct, nested and claimed ones, in order and once, also in a cycle', async () => {
+    test('groups of a user are direct, nested and claimed ones, in order and once, even in a cycle', async () => {
       await using relations = await given(
         t(ann, 'member', 'group:t/b'),
         t('group:t/b#member', 'member', 'group:t/c'),
@@ -404,7 +404,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['white space', t('user:a b', 'view', 'agent:a'), 'bad_subject'],
       ['no id', t(ann, 'view', 'agent:'), 'bad_object'],
       ['a second colon', t(ann, 'view', 'agent:a:b'), 'bad_object'],
-    ])('a change with %s is refused as a whole', async (_what, wrong, code) => {
+    ])('a change with %s is refused completely', async (_what, wrong, code) => {
       await using relations = await given();
       const right = t(bob, 'view', 'agent:a');
       await expect(relations.grant([right, wrong])).rejects.toMatchObject({ code });

@@ -27,7 +27,7 @@ describe('terms of a text', () => {
     expect(analyse(text)).toEqual(terms);
   });
 
-  test('the stem of a word is kept for a text, and never for a query', () => {
+  test('the stem of a word is stored for a text, and never for a query', () => {
     const stemmed = (word: string): number =>
       vi.mocked(snowballStem).mock.calls.filter(([given]) => given === word).length;
     for (let at = 0; at < 3; at += 1) expect(analyseQuery('lighthouses')).toEqual(['lighthous']);
@@ -36,13 +36,13 @@ describe('terms of a text', () => {
     expect(stemmed('lighthouses')).toBe(4);
   });
 
-  test('a run of letters longer than a term is divided, and the terms join to the whole', () => {
+  test('a run of letters longer than a term is divided, and the joined terms equal it', () => {
     expect(analyse('ж'.repeat(128))).toEqual(['ж'.repeat(128)]);
     expect(analyse('ж'.repeat(129))).toEqual(['ж'.repeat(128), 'ж']);
     expect(analyse('y'.repeat(50_000)).join('')).toBe('y'.repeat(50_000));
   });
 
-  test('a word of 40 letters is stemmed, and a longer one is kept as it is', () => {
+  test('a word of 40 letters is stemmed, and a longer one stays unchanged', () => {
     expect(analyse(`${'a'.repeat(37)}ing`)).toEqual(['a'.repeat(37)]);
     expect(analyse(`${'a'.repeat(38)}ing`)).toEqual([`${'a'.repeat(38)}ing`]);
   });

@@ -19,7 +19,7 @@ test.each([
   expect(marked(text, query)).toEqual(words);
 });
 
-test('at most the asked number of words is found, the first ones', () => {
+test('at most the requested number of words is found, the first ones', () => {
   expect(marked('a harbour, b harbour, c harbour', 'harbour', 2)).toEqual(['harbour', 'harbour']);
   expect(marked('a harbour, b harbour', 'harbour', 2)).toEqual(['harbour', 'harbour']);
   expect(findTerms('a harbour', new Set(['harbour']), 0)).toEqual([]);

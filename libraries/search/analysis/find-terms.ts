@@ -1,9 +1,9 @@
 import { analyse } from './analyse.ts';
 
-/** A part of a text, in UTF-16 units; `end` is the first one behind it. */
+/** A part of a text, in UTF-16 units; `end` is the first one after it. */
 type TextSpan = { readonly start: number; readonly end: number };
 
-/** Words as they stand in a text, with the joiners and apostrophes that `analyse` unifies or removes. */
+/** Words in the form of a text, with the joiners and apostrophes that `analyse` unifies or removes. */
 const wordsOfText = /[\p{L}\p{M}\p{N}\u00ad\u200b-\u200d\u2060\ufeff]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**

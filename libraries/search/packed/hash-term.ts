@@ -1,4 +1,4 @@
-/** 64 bits that stand for a term, as two unsigned numbers of 32 bits. */
+/** 64 bits that represent a term, as two unsigned numbers of 32 bits. */
 export type TermHash = { readonly high: number; readonly low: number };
 
 /**

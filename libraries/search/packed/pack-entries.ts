@@ -8,7 +8,7 @@ export const packedLayout = 0x3150_4350;
 /** Numbers of 32 bits before the tables: layout, entries, terms, occurrences, dimensions, bytes of the ids. */
 export const headerNumbers = 6;
 
-/** Most entries of one block. */
+/** Maximum number of entries of one block. */
 export const mostPacked = 65_535;
 
 type PackedTerm = TermHash & { readonly occurrences: number[] };

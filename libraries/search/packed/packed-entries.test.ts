@@ -27,7 +27,7 @@ const counted = ({ ids, high, low, ends, occurrences }: PackedRows) => {
 const key = (term: string) => `${hashTerm(term).high}/${hashTerm(term).low}`;
 
 describe('packed entries', () => {
-  test('a block gives back ids, numbers of terms, occurrences and vectors of its entries', () => {
+  test('a block returns ids, numbers of terms, occurrences and vectors of its entries', () => {
     const rows = read(packEntries(entries));
     expect(rows.ids).toEqual(['a', 'другой', '']);
     expect([...rows.lengths]).toEqual([3, 1, 0]);
@@ -46,11 +46,11 @@ describe('packed entries', () => {
     }
   });
 
-  test('a block of no entries is read as such', () => {
+  test('a block without entries is read', () => {
     expect(read(packEntries([])).ids).toEqual([]);
   });
 
-  test('a shortened, an extended and a foreign block are not read', () => {
+  test('a truncated block, an extended block and a block of another format are not read', () => {
     const packed = packEntries(entries);
     for (let length = 0; length < packed.length; length += 1) {
       expect(readPacked(packed.subarray(0, length)), String(length)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('packed entries', () => {
     expect([...rows.lengths]).toEqual([300]);
   });
 
-  test('a block holds as many entries as fit, and one more is refused', () => {
+  test('a block contains as many entries as fit, and one more is refused', () => {
     const many = Array.from({ length: mostPacked }, (_, at) => ({ id: String(at), terms: [] }));
     expect(read(packEntries(many)).ids).toHaveLength(mostPacked);
     expect(() => packEntries([...many, { id: 'x', terms: [] }])).toThrow('at most 65535');

@@ -16,7 +16,7 @@ export class MemorySource implements PartitionSource {
   /** The reading of changed entries rejects after so many pages; undefined if it does not. */
   failAfterPages: number | undefined;
   loads = 0;
-  /** Least bytes of each entry; undefined if the source does not know the size of a partition. */
+  /** Minimum bytes of each entry; undefined if the source cannot tell the size of a partition. */
   bytesOfEntry: number | undefined;
   readonly #partitions = new Map<string, Kept>();
   readonly #source: PartitionSource;
@@ -95,7 +95,7 @@ export class MemorySource implements PartitionSource {
     }
   }
 
-  /** The entries after an id, as they are now. */
+  /** The entries after an id, in their current state. */
   async #page(partition: string, after: string, size: number) {
     await this.beforePage?.();
     const kept = this.#answering(partition);

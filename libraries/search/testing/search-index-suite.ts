@@ -93,7 +93,7 @@ export function searchIndexSuite(open: () => Promise<SearchWorld>, { runs }: Sui
       expect((await search(world, reflects)).map(ids)).toEqual([['text'], ['image']]);
     });
 
-    test('an entry of another partition is never found, though it has the same id, labels and terms', async () => {
+    test('an entry of another partition is never found, even with the same id, labels and terms', async () => {
       await using world = await open();
       const mine = await world.commit('p', [{ kind: 'put', entry: entryOf('one') }]);
       const other = await world.commit('q', [
@@ -108,7 +108,7 @@ export function searchIndexSuite(open: () => Promise<SearchWorld>, { runs }: Sui
       ]);
     });
 
-    test('a caller without labels finds nothing, and an entry without labels is found only by every', async () => {
+    test('a caller without labels finds nothing, and an entry without labels is found only by callers who see every entry', async () => {
       await using world = await open();
       const reflects = await world.commit('p', [
         { kind: 'put', entry: entryOf('hidden', { labels: [] }) },

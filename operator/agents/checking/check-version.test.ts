@@ -43,7 +43,7 @@ test('a version that requests a mode which no version offers is refused with the
   );
 });
 
-test('a version whose texts are together larger than what a cluster stores in one object is refused, and one at the limit is not', async () => {
+test('a version whose texts together exceed the size of one stored object is refused, and one at the limit is accepted', async () => {
   const most = 983_040;
   const padded = (bytes: number) => {
     const comment = `${'\n'.repeat(20_000)}# `;
@@ -69,7 +69,7 @@ test('a version whose texts are together larger than what a cluster stores in on
   expect(await createVersionChecks().check(running, signal)).toMatchObject({ kind: 'loaded' });
 });
 
-test('a version check that finds no free place says so immediately, and has one when another check has ended', async () => {
+test('a version check that finds no free slot returns immediately without a verdict, and a later check gets a slot when another has ended', async () => {
   const checks = createVersionChecks();
   const running = [checks.check(lowCode, signal), checks.check(lowCode, signal)];
   expect(await checks.check(lowCode, signal)).toBeUndefined();

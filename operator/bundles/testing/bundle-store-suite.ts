@@ -52,7 +52,7 @@ export function describeBundleStore(title: string, openPlace: () => Promise<Bund
       expect(sha256Hex(Buffer.from((await read(digest)) ?? ''))).toBe(digest);
     });
 
-    test('a stored bundle is known to the next operator', async () => {
+    test('the next operator finds a stored bundle', async () => {
       const { store, succeed } = await open();
       const digest = await put(store, 'one');
       const next = await succeed();

@@ -96,7 +96,7 @@ function testedOf(result: AgentVersionResult): Aspect {
     case 'refused':
     case 'differs':
     case 'no_images':
-      return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
+      return no('Tested', 'NotAccepted', 'The tests run when the version is accepted.');
     case 'late':
       return no('Tested', checksTimedOut, 'The tests exceeded their time or memory. They will be repeated.');
     case 'tests_failed': {

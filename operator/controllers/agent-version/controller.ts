@@ -53,7 +53,7 @@ type Issued = Required<Pick<AgentRequest, 'bundle' | 'modes'>> & { readonly work
 /** Checks each version, runs its tests, and keeps the process of a version that passed running until it is deleted. */
 export function createAgentVersionController(options: AgentVersionControllerOptions) {
   const { client, stores, history, checks, host, environment, clock, logger, events } = options;
-  /** By UID: the spec of a version never changes, and neither does its verdict. */
+  /** Keyed by UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
   const known = new Map<string, string>();
@@ -198,7 +198,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
   return { reconcile };
 }
 
-/** The workload of this build, and the one of an earlier build that the status names. */
+/** The workload of this build, and that of an earlier build that the status names. */
 function workloadsOf({ status }: Stored<AgentVersion>, issued: Issued | undefined): ReadonlySet<string> {
   return new Set([status?.workload, issued?.workload].filter((name) => name !== undefined));
 }

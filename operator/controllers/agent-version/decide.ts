@@ -17,7 +17,7 @@ export type AgentVersionResult =
       readonly observed: AgentObservation;
       readonly missing: readonly string[];
     }
-  /** The deletion waits until the route of the agent no longer lists the version, whose process may be away. */
+  /** The deletion waits until the route of the agent no longer lists the version, whose process may be unavailable. */
   | { readonly kind: 'held'; readonly agent: string; readonly observed: AgentObservation | undefined }
   /** The deletion waits for gateway replicas. */
   | { readonly kind: 'called'; readonly replicas: number }

@@ -1,4 +1,7 @@
-/** Pause until the first repetition, which doubles up to the longest, and until another look while one runs, milliseconds. */
+/**
+ * Pause until the first repetition, which doubles up to the longest, and until another check while one runs,
+ * milliseconds.
+ */
 export const latePauses = { firstMs: 60_000, longestMs: 3_600_000, busyMs: 2_000 } as const;
 
 type LateVersion = { readonly pauseMs: number; readonly dueAt: number };

@@ -3,7 +3,7 @@ import type { AgentRouteSpec } from '#resources/agent-route';
 import { ownRoute, planRoute } from './plan-route.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
-/** The replicas about the route as it is. */
+/** The reports of the replicas about the current route. */
 export type RouteState =
   | { readonly kind: 'none' }
   /** No ready replica serves agents. */

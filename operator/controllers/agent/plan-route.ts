@@ -55,9 +55,9 @@ export function previousVersions(
 }
 
 /**
- * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began to use
- * them; undefined if there are none. A replica that cannot read the form of a route is of another release, and says nothing
- * about a version: the route stays, and is loaded by the replica that follows it.
+ * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began
+ * to use them; undefined if there are none. A replica that cannot read the form of a route has another release, and
+ * does not judge a version: the route stays, and is loaded by the replica that replaces it.
  */
 function refusedNow(s: AgentSnapshot): AgentRouteSpec['refused'] {
   const route = ownRoute(s);
@@ -92,7 +92,7 @@ function isUsable(
   return view?.kind === 'proved' && !isRefused(view.versionId);
 }
 
-/** A trial that has begun stays while its version is not ready, and changes its share at once. */
+/** A trial in progress stays while its version is not ready, and changes its share immediately. */
 function trialOf(
   { spec, canary: view, ...s }: AgentSnapshot,
   isRefused: (id: string) => boolean,

@@ -9,7 +9,7 @@ import type { AgentResult } from './decide.ts';
 import { previousVersions } from './plan-route.ts';
 import type { AgentSnapshot } from './snapshot.ts';
 
-/** The status at the end of a pass. What is served changes only when every ready replica has loaded the route. */
+/** The status at the end of a pass. The served version changes only when every ready replica has loaded the route. */
 export function makeAgentStatus(
   { status }: Stored<Agent>,
   s: AgentSnapshot,

@@ -30,7 +30,7 @@ test('while the retrieval service does not answer, the condition of the detector
   expect(all.map(({ type }) => type)).toEqual(['Ready', 'Accepted', 'Synced']);
 });
 
-test('a failed reindex names its cause in the condition of the profile, on one line and cut to its bound', () => {
+test('a failed reindex names its cause in the condition of the profile, on one line and truncated to its limit', () => {
   const messageOf = (failure: string | null) => {
     const reindex = { version: 2, state: 'failed' as const, failure } as Collection['reindex'];
     const failed = { ...collection, reindex } as Collection;
@@ -47,7 +47,7 @@ test('a failed reindex names its cause in the condition of the profile, on one l
   expect(messageOf('a'.repeat(501))).toContain(` ${'a'.repeat(499)}….`);
 });
 
-test('a refused profile is reported with what happened to the other values of the spec', () => {
+test('the condition of a refused profile or member says whether the other values of the spec were applied', () => {
   const syncedOf = (result: Parameters<typeof collectionConditions>[0]) =>
     collectionConditions(result, 'main', 3).find(({ type }) => type === 'Synced')?.message;
   const other = 'has the other values';
@@ -57,7 +57,7 @@ test('a refused profile is reported with what happened to the other values of th
   expect(syncedOf({ kind: 'conflict', over: 'name' })).toContain('The collection is not changed because of its name');
 });
 
-test('the status has the failure of a reindex that failed, and none of one that is being built', () => {
+test('the status contains the failure of a failed reindex, and none while a reindex is in progress', () => {
   const reindex = { version: 2, embedding_profile_id: 'other', documents_total: 2, documents_done: 1 };
   const statusOf = (state: 'failed' | 'building') => {
     const observed = { ...collection, parent_id: null, reindex: { ...reindex, state, failure: 'the worker stopped' } };

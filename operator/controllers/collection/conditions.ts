@@ -162,7 +162,7 @@ function profileOf({ embedding_profile_id: active, reindex }: Collection, wanted
   return { type, status: active === wanted ? 'True' : 'False', reason: 'Reindexing', message };
 }
 
-/** Most characters of a failure in a status. */
+/** Maximum number of characters of a failure in a status. */
 const failureLength = 500;
 
 /** Why a reindex failed, in the words of the service, which have no text of a document; undefined if it gave no reason. */

@@ -9,7 +9,7 @@ const aclModels = { Document: 'document', Collection: 'collection' } as const;
 const modes = { Hybrid: 'hybrid', Vector: 'vector', Terms: 'bm25' } as const;
 const emptyAclPolicies = { Reject: 'reject', Strictest: 'strictest' } as const;
 
-/** The manager of the collection: the UID of the resource, or of the one that it was restored from. */
+/** The manager of the collection: the UID of the resource, or of the resource that it was restored from. */
 export function managerOf({ metadata }: Stored<CollectionResource>): string {
   return metadata.annotations?.[restoredUidAnnotation] ?? metadata.uid;
 }

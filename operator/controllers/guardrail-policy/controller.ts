@@ -32,7 +32,7 @@ import type { PolicyJudgements } from './judgements.ts';
 import { createPolicyRestores, isDeletionTakenBack } from './policy-restores.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
-/** Interval of passes while the management API has not recorded an earlier write of its own. */
+/** Interval of passes while the management API has not recorded its own earlier write. */
 const heldLookMs = 5_000;
 const maxSteps = 8;
 /** Conditions whose changes emit an event. */
@@ -164,7 +164,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     });
   }
 
-  /** The id that policies of this name had, unless another policy carries it now. */
+  /** The id that policies of this name had, unless another policy has it now. */
   async function freeIdOf(name: string): Promise<string | undefined> {
     const id = await newestIdOfName(client, name);
     return id === undefined || stores.policies.by('id', id).length > 0 ? undefined : id;

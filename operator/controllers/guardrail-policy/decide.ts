@@ -61,7 +61,7 @@ function refuseId(s: PolicySnapshot): PolicyStep | undefined {
   return settle({ kind: 'invalid', reason: 'InvalidId', message });
 }
 
-/** Of two policies with one id, the owner of the revisions keeps the id; without an owner, the first name. */
+/** If two policies have one id, the owner of the revisions keeps the id; without an owner, the first name. */
 function refuseNamesake(s: PolicySnapshot): PolicyStep | undefined {
   if (s.namesakes.length === 0 || s.deleting) return undefined;
   const owner = ownerOf([{ name: s.name, uid: s.uid }, ...s.namesakes], s.newest);

@@ -37,7 +37,7 @@ type JudgementsOptions = {
 
 /**
  * Judges recorded policies one after another, in the background: no pass waits for a judgement, and applications have
- * their own. Disposing aborts the one that runs.
+ * separate ones. Disposing aborts the running one.
  */
 export type PolicyJudgements = AsyncDisposable & {
   /** The judgement of this generation, once it is known. */

@@ -11,7 +11,7 @@ import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import { keptMetadata, readMark, restoredPolicy, writeMark } from './restored-policy.ts';
 
-/** Whether a user has asked to keep the policy although it is being deleted. */
+/** Whether a user has requested to keep the policy although it is being deleted. */
 export function isDeletionTakenBack({ deletionTimestamp, annotations }: Stored<CachedPolicy>['metadata']): boolean {
   return deletionTimestamp !== undefined && annotations?.[keepAnnotation] === deletionTimestamp;
 }
@@ -96,7 +96,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       marked.delete(name);
     },
     forget,
-    /** Names of all policies with a mark, which `complete` then knows. */
+    /** Names of all policies with a mark, which `complete` then has. */
     async find(): Promise<readonly string[]> {
       const names = (await list(restoreMark)).map(({ revision }) => revision.spec.policy.name);
       for (const name of names) marked.add(name);

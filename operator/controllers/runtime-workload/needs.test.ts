@@ -51,7 +51,7 @@ const guard = {
   streaming: { allowed: true },
 };
 
-test('a workload is needed by its routes and by bindings whose status names it, with the most replicas of all', () => {
+test('a workload is needed by its routes and by bindings whose status names it, with the highest replica count among them', () => {
   const { needs, bind, route } = open();
   expect(needs.isNeeded('g-1')).toBe(false);
   bind('one', { pinned: { generationId: 'x', workload: 'g-1' } }, 2);

@@ -2,7 +2,7 @@ import type { Condition } from '#resources/metadata';
 import type { RuntimeWorkloadSpec } from '#resources/runtime-workload';
 import type { WorkloadObservation } from '../../workloads/ports.ts';
 
-/** The objects that need a workload, and the number of processes that they ask for. */
+/** The objects that need a workload, and the number of processes that they request. */
 export type Need = {
   /** Names of routes and bindings that need it now. */
   readonly askers: readonly string[];

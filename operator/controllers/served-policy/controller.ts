@@ -37,14 +37,14 @@ type ServedControllerOptions = {
   readonly maxStreamMs: number;
   /** Called with workloads that an entry has stopped waiting for. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  /** Called with entries that should ask a provider again, or whose provider answers again. */
+  /** Called with entries that should call a provider again, or whose provider answers again. */
   readonly onAnswers: (entries: readonly string[]) => void;
 };
 
-/** A served policy is called directly and has no model behind it. */
+/** A served policy is called directly and guards no model. */
 const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
 
-/** Reconciles the address of a policy that is served directly, so that it leads to the processes of its revision. */
+/** Reconciles the address of a policy that is served directly, so that it resolves to the processes of its revision. */
 export function createServedController(options: ServedControllerOptions) {
   const { ports, world, served, claims, clock, maxStreamMs } = options;
   const { client, logger } = ports;

@@ -145,7 +145,7 @@ describe('the next step of a policy that is served directly', () => {
   });
 });
 
-test('an unlisted entry keeps its address while versions of agents name it, and loses it after them', () => {
+test('a served policy that is no longer listed keeps its address while an agent version names it, and loses it afterwards', () => {
   const unlisted = { entry: undefined, pin: { ...pin, previous: ['g-1'] }, drained: ['g-1'] };
   expect(decideServed(snapshot({ ...unlisted, versions: ['desk-1'] }))).toEqual({
     kind: 'settle',

@@ -54,7 +54,7 @@ export function decideServed(s: ServedSnapshot): ServedStep {
   return s.pinned?.runnable === true ? settle(s, { kind: 'served' }) : advance(s, entry, 'pinned');
 }
 
-/** The application that the entry asks for; the id of a policy that cannot be found is unknown. */
+/** The application that the entry requests; the id of a policy that cannot be found is unknown. */
 export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, 'policy'>): Application {
   const policyId = s.policy.kind === 'found' ? s.policy.id : undefined;
   const { contentProfile, policyRef, apply = '' } = entry;
@@ -64,7 +64,7 @@ export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, '
   };
 }
 
-/** Whether the address leads to the desired application; an unknown policy id counts as equal. */
+/** Whether the address resolves to the desired application; an unknown policy id counts as equal. */
 function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boolean {
   const { policy } = s;
   if (pin.limits === undefined) return false;

@@ -10,9 +10,9 @@ import type { ListQuery } from './list-query.ts';
 type EventType = Change['type'];
 
 /**
- * GET of a collection with watch=true: changes as one JSON object per line, until the timeout, the shutdown of the server
- * or the end of the connection. A watcher reads the shared history at its own pace and has no buffer; one that falls
- * behind the history is disconnected.
+ * GET of a collection with watch=true: changes as one JSON object per line, until the timeout, the shutdown of the
+ * server or the end of the connection. A watcher reads the shared history at its own pace and has no buffer; a watcher
+ * that lags behind the history is disconnected.
  */
 export function watchObjects(
   outgoing: ServerResponse,

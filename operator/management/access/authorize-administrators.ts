@@ -18,8 +18,8 @@ export type AdministratorAuthorizer = Authorizer<ManagementCaller, AccessErrorCo
 
 /**
  * Accepts a valid token whose subject has the right of the operation now: control_plane:control-plane#administer, which
- * includes every right, or a role. Every actor of the act chain (RFC 8693) needs the right too. Requests of a subject beyond its
- * limit are refused before the right is asked; the emergency credential has no limit.
+ * includes every right, or a role. Every actor of the act chain (RFC 8693) needs the right too. Requests of a subject
+ * beyond its limit are refused before the right is checked; the emergency credential has no limit.
  */
 export function createAdministratorAuthorizer(options: {
   readonly verifier: Verifier;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { awaitUndecided } from './await-undecided.ts';
 
-/** A clock that advances by one second at each look, and the ids that each look finds; the last ones stay. */
+/** A clock that advances by one second at each check, and the ids that each check finds; the last ones stay. */
 function worldOf(...looks: readonly (readonly string[])[]) {
   let looked = 0;
   const clock = { now: () => looked * 1_000, date: () => new Date(0) };
@@ -9,13 +9,13 @@ function worldOf(...looks: readonly (readonly string[])[]) {
   return { clock, store, looked: () => looked };
 }
 
-test('the wait ends when the commands that were stored before have ended, whatever is stored later', async () => {
+test('the wait for undecided commands ends when the commands stored before it have ended, whatever is stored later', async () => {
   const { store, clock, looked } = worldOf(['a', 'b'], ['b', 'c'], ['c', 'd']);
   expect(await awaitUndecided(store, clock)).toBe(true);
   expect(looked()).toBe(3);
 });
 
-test('a command that is still being executed after 25 s ends the wait without success', async () => {
+test('the wait for undecided commands fails if a command is still being executed after 25 s', async () => {
   for (const [looks, hasEnded] of [
     [24, true],
     [25, false],

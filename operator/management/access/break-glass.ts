@@ -10,8 +10,8 @@ type EmergencyUse = { readonly caller: ManagementCaller; readonly isAllowed: boo
 
 export type BreakGlass = {
   /**
-   * The emergency caller, and whether it may ask for this; undefined for any other token.
-   * @param request the raw headers, which identify the request: it is one use, however often it is asked about
+   * The emergency caller, and whether it may request this; undefined for any other token.
+   * @param request the raw headers, which identify the request: it is one use, however often it is checked
    */
   callerOf(token: string, asked: AskedRequest, request: readonly string[]): EmergencyUse | undefined;
 };
@@ -24,8 +24,9 @@ const caller: ManagementCaller = {
 
 /**
  * The credential for the case that no administrator can sign in: the content of a file, read for every request, so that
- * removing the file disables it immediately. A file that is absent, unreadable or shorter than 32 characters accepts nothing.
- * @param operations what the caller may ask for
+ * removing the file disables it immediately. A file that is absent, unreadable or shorter than 32 characters accepts
+ * nothing.
+ * @param operations the operations that the caller may request
  * @param onUsed called for every use
  */
 export function createBreakGlass(

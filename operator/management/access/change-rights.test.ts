@@ -21,7 +21,7 @@ const by = (subject: string) => ({
   traceId: '0'.repeat(32),
 });
 
-/** @param hurried the clock advances by ten seconds at each look */
+/** @param hurried the clock advances by ten seconds at each check */
 async function openChanges({
   undecided = async (): Promise<readonly string[]> => [],
   hurried = false,
@@ -60,7 +60,7 @@ async function openChanges({
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), () => {
-  test('more changes at a time than the pool has connections all take effect', async () => {
+  test('more concurrent changes of rights than the pool has connections all take effect', async () => {
     await using world = await openChanges();
     const subjects = Array.from({ length: 30 }, (_, at) => `subject-${at}`);
     const answers = await Promise.all(subjects.map((one) => world.changes.grant(administrator(one), by('first'))));
@@ -68,14 +68,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     expect(await world.changes.list()).toHaveLength(31);
   });
 
-  test('a revocation is not answered as done while a command that was stored before it has not ended', async () => {
+  test('a revocation is not reported as complete while a command that was stored before it has not ended', async () => {
     await using world = await openChanges({ undecided: async () => ['stuck'], hurried: true });
     await world.changes.grant(administrator('second'), by('first'));
     expect(await world.changes.revoke(administrator('second'), by('first'))).toBe('undecided');
     expect(await world.changes.list()).toEqual([administrator('first')]);
   });
 
-  test('a change that waits while the right of its author is revoked does not take effect and is not recorded', async () => {
+  test('a change of rights that waits while the right of its author is revoked does not take effect and is not recorded', async () => {
     await using world = await openChanges();
     const { sql } = world.database;
     await world.changes.grant(administrator('second'), by('first'));
@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     expect(entries.map(({ content }) => content.target?.id)).toEqual([expect.stringContaining('second')]);
   });
 
-  test('a change whose process dies before the right is granted leaves neither the right nor an entry', async () => {
+  test('a change of rights whose process dies before the right is granted leaves neither the right nor an audit entry', async () => {
     await using world = await openChanges();
     const { sql } = world.database;
     await sql.begin(async (own) => {
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     expect(await world.entries()).toEqual(['administrator.grant accepted second']);
   });
 
-  test('the right of the last administrator is kept, even where another one is revoked at once', async () => {
+  test('one administrator keeps the right, even when two administrators revoke their own rights at the same time', async () => {
     await using world = await openChanges();
     const { changes } = world;
     expect(await changes.revoke(administrator('first'), by('first'))).toBe('last');

@@ -82,7 +82,7 @@ export function createRightChanges(options: {
           limit: relationLimits.page,
           ...(after === undefined ? {} : { after }),
         });
-        // The store may have rights on very many documents beside those that are listed here.
+        // The store may have rights on very many documents in addition to those that are listed here.
         for (const tuple of page.tuples) {
           const right = rightOfTuple(tuple);
           if (right !== undefined) found.push({ text: tupleText(tuple), right });

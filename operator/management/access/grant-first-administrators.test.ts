@@ -39,7 +39,7 @@ async function openStart() {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('administrators of the setting'), () => {
-  test('each first administrator has one entry by the service itself, even if replicas start at once', async () => {
+  test('each first administrator gets one audit entry with the service as its author, even if replicas start at the same time', async () => {
     await using world = await openStart();
     await Promise.all([world.start(), world.start(), world.start()]);
     expect(await world.administrators()).toEqual(['ann', 'bob']);
@@ -56,7 +56,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('administrators of the
     expect(world.notes.toSorted()).toEqual(used);
   });
 
-  test('an installation that has an administrator is left as it is, without an entry', async () => {
+  test('an installation that has an administrator is not changed and gets no audit entry', async () => {
     await using world = await openStart();
     await world.relations.grant([{ subject: 'user:test|zoe', relation: 'administer', object: controlPlane }]);
     await world.start();
@@ -75,7 +75,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('administrators of the
     expect([await world.administrators(), (await world.entries()).length]).toEqual([['ann', 'bob'], 2]);
   });
 
-  test('a store outside of the database that grants and does not answer leaves the entries to be settled', async () => {
+  test('an external store that grants a right but does not answer leaves its audit entries to be settled', async () => {
     await using world = await openStart();
     const { sql } = world.database;
     const unanswered: Relations = {

@@ -10,8 +10,9 @@ import { rightEntry } from './record-rights.ts';
 const bySetting = { author: { kind: 'service', name: 'management' }, client: 'none', traceId: null } as const;
 
 /**
- * Grants the administrators of the setting at the first start only, so that a right that was revoked stays revoked, and records each
- * grant. An installation that has administrators already, such as one of an earlier version, is left as it is.
+ * Grants the administrators of the setting at the first start only, so that a right that was revoked stays revoked, and
+ * records each grant. An installation that has administrators already, such as one of an earlier version, is not
+ * changed.
  * @throws ConfigError, RelationsUnavailableError, SqlUnavailableError
  */
 export async function grantFirstAdministrators(
@@ -22,8 +23,8 @@ export async function grantFirstAdministrators(
   const { names, clock, logger } = options;
   const tuples = administratorTuples(readAdministrators(names));
   if (tuples.length === 0) return;
-  // The row is locked until the rights are granted: a replica that starts later sees both or neither. A repetition would not
-  // know that this process granted them.
+  // The row is locked until the rights are granted: a replica that starts later sees both or neither. A repetition
+  // could not tell that this process granted them.
   await sql.beginOnce(async (transaction) => {
     const [first] = await transaction`
       insert into management.first_administrators (granted) values (true) on conflict do nothing returning granted`;

@@ -10,7 +10,7 @@ function open(perMinute: number) {
   };
 }
 
-test('a subject sends the requests of ten seconds at once, the next one when a token is refilled, and others are not affected', () => {
+test('a subject may send the requests of ten seconds in a burst, then one for each refilled token, and other subjects are not affected', () => {
   const { time, ask } = open(60);
   const answers = Array.from({ length: 11 }, () => ask('ann'));
   expect(answers.indexOf(false)).toBe(10);

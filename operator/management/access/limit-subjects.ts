@@ -2,19 +2,19 @@ import { createTokenBuckets } from '#kit/concurrency/token-bucket';
 
 export type SubjectLimiter = {
   /**
-   * Whether a subject may send a request now. A request counts once, however often it is asked about.
+   * Whether a subject may send a request now. A request counts once, however often it is checked.
    * @param request the raw headers of the request, which identify it
    */
   admits(subject: string, cost: number, request: readonly string[]): boolean;
 };
 
-/** Most subjects in memory. */
+/** Maximum number of subjects in memory. */
 const maxKeys = 50_000;
 
-/** Seconds in which a subject that has sent nothing may use its share of a minute at once. */
+/** Seconds whose share of the requests of a minute a subject that has sent nothing may send in a burst. */
 const burstSeconds = 10;
 
-/** Bounds the requests of each subject in this replica: in a minute, and of those at once the share of ten seconds. */
+/** Bounds the requests of each subject in this replica: in a minute, and in a burst the share of ten seconds. */
 export function createSubjectLimiter(perMinute: number, now: () => number): SubjectLimiter {
   const burst = Math.max(1, (perMinute * burstSeconds) / 60);
   const buckets = createTokenBuckets({ burst, refillMs: 60_000 / perMinute, maxKeys, now });

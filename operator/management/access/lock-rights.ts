@@ -8,9 +8,9 @@ type UnderRightsLock = <T>(change: (sql: TransactionSql) => Promise<T>) => Promi
 export const rightsLock = 'portcullis.management.rights';
 
 /**
- * A change that asks for a right under the lock does not take effect after the answer to the revocation of that right, over
- * all replicas. To ask it needs a second connection while its own one waits for the lock or holds it: as many changes as the
- * pool has connections would wait for each other, so a process makes one at a time.
+ * A change that checks a right under the lock does not take effect after the answer to the revocation of that right,
+ * over all replicas. The check needs a second connection while its own one waits for the lock or holds it: as many
+ * changes as the pool has connections would wait for each other, so a process makes one at a time.
  */
 export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLock {
   const inTurn = oneAtATime();
@@ -24,8 +24,8 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
 }
 
 /**
- * Runs a change like UnderRightsLock does, unless another one holds the lock. The change may ask for a second connection, so a process
- * makes one at a time.
+ * Runs a change like UnderRightsLock does, unless another one holds the lock. The change may need a second connection,
+ * so a process makes one at a time.
  */
 export async function underFreeRightsLock(
   { sql }: Pick<Database, 'sql'>,
@@ -36,7 +36,7 @@ export async function underFreeRightsLock(
   });
 }
 
-/** Runs each action after the one before has ended. */
+/** Runs each action after the previous one has ended. */
 export function oneAtATime(): <T>(action: () => Promise<T>) => Promise<T> {
   let latest: Promise<unknown> = Promise.resolve();
   return (action) => {

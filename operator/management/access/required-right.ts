@@ -13,9 +13,9 @@ export type AccessRules = {
   requiredRight(asked: AskedOperation): RequiredRight;
   /** As how many requests of its subject the operation counts. */
   costOf(operation: string): number;
-  /** Operations that the emergency credential may ask for. */
+  /** Operations that the emergency credential may request. */
   readonly emergencyOperations: readonly string[];
-  /** Operations that a caller without the right may ask for about itself, its own commands, agents and policies. */
+  /** Operations that a caller without the right may request about itself, its own commands, agents and policies. */
   readonly ownOperations: readonly string[];
 };
 

@@ -5,7 +5,7 @@ import { RelationsModelError } from '#relations/relations-error';
 import { userSubject } from '#relations/subject';
 import type { RequiredRight } from './required-right.ts';
 
-/** Whose right is asked: the subject of a token, its groups, and the actors that it names. */
+/** Whose right is checked: the subject of a token, its groups, and the actors that it names. */
 type RightHolder = {
   readonly author: AuditAuthor;
   /** Objects of relations. */

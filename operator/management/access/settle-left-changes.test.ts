@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { startSettlingLeft } from './settle-left-changes.ts';
 
-test('changes that were left are settled again after an attempt that failed, and not after the end', async () => {
+test('unsettled changes of rights are tried again after a failed attempt, and no longer after disposal', async () => {
   let attempts = 0;
   const failures: string[] = [];
   const changes = {

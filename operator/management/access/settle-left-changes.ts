@@ -5,7 +5,7 @@ import { wait } from '#kit/time/wait';
 /** Changes outside of the database that were left without an audit entry. */
 type LeftChanges = { settleLeft(): Promise<void> };
 
-/** Settles interrupted changes periodically, in a loop of its own, because the store that they change can be slow. */
+/** Settles interrupted changes periodically, in a separate loop, because the store that they change can be slow. */
 export function startSettlingLeft(
   changes: LeftChanges,
   { everyMs, logger }: { readonly everyMs: number; readonly logger: Pick<Logger, 'warn'> },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSubjectTurns } from './subject-turns.ts';
 
-test('a subject has as many actions at a time as its limit, the next one starts when one ends, and others do not wait', async () => {
+test('a subject runs at most its limit of concurrent actions; the next one starts when one ends, and other subjects do not wait', async () => {
   const turns = createSubjectTurns(2);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -21,7 +21,7 @@ test('a subject has as many actions at a time as its limit, the next one starts 
   await Promise.all(running);
 });
 
-test('an action that fails gives its turn to the next one', async () => {
+test('when an action of a subject fails, the next one starts', async () => {
   const turns = createSubjectTurns(1);
   const failed = turns.run('ann', () => Promise.reject(new Error('no')));
   const next = turns.run('ann', async () => 'next');

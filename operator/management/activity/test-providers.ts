@@ -12,7 +12,7 @@ import type { GatewayReplicas, ReplicaAdmin } from '../../gateways/ports.ts';
 /** Lets every gateway replica test the provider of an alias. */
 export type ProviderTests = { test(alias: string): Promise<CollectedProviderTests> };
 
-/** @param options.token the token of administrators of gateways; without one no replica is asked */
+/** @param options.token the token of administrators of gateways; without one no replica is called */
 export function createProviderTests(options: {
   readonly gateways: Pick<GatewayReplicas, 'admins'>;
   readonly token: Pick<TokenFile, 'first'> | undefined;

@@ -18,11 +18,11 @@ test.each([
   ['of another issuer', owner, { issuer: 'http://other.test', subject: 'ann' }, persons],
   ['of another tenant', { issuer: 'development:other', subject: 'ann' }, ann, persons],
   ['whose agent has an owner of another issuer', { issuer: 'http://other.test', subject: 'ann' }, ann, persons],
-])('a subject %s is not the owner', (_title, declared, caller, setting) => {
+])('a subject %s is not the owner of an agent', (_title, declared, caller, setting) => {
   expect(isOwner(declared, caller, setting)).toBe(false);
 });
 
-test('the setting is issuer and tenant with a bar between them, or absent', () => {
+test('the setting for persons in development mode is an issuer and a tenant separated by a bar, or absent', () => {
   expect(readDevelopmentPersons(undefined)).toBeUndefined();
   expect(readDevelopmentPersons(`${issuer}|default`)).toEqual(persons);
   for (const text of ['default', '|default', `${issuer}|`]) {

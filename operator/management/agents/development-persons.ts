@@ -1,8 +1,8 @@
 import { ConfigError } from '#kit/env/config-error';
 
 /**
- * In development mode the services know a person of a tenant by a header, and this API by a token of an issuer. Both are one
- * person if their names are equal.
+ * In development mode the services identify a person of a tenant by a header, and this API by a token of an issuer.
+ * Both are one person if their names are equal.
  */
 export type DevelopmentPersons = { readonly issuer: string; readonly tenant: string };
 

@@ -48,7 +48,7 @@ test.each([
   expect(agent?.versions).toMatchObject([{ name: 'desk-1', hasFlow }]);
 });
 
-test('versions of an agent that it does not name follow the others, the newest first, and their flows are read', async () => {
+test('agent versions that the agent does not name are listed after the others, newest first, with their flows', async () => {
   const resources = resourcesWith(
     'desk-2',
     { version: versionOf('desk', 'desk-1'), uid: 'first', createdAt: '2026-01-01T00:00:00Z' },
@@ -66,7 +66,7 @@ test('versions of an agent that it does not name follow the others, the newest f
   expect(await readManagedVersion(resources, agentId, 'foreign')).toBeUndefined();
 });
 
-test('a version of another agent is absent for the agent that names it, and its flow is not read', async () => {
+test('a version that belongs to another agent is shown as absent, and its flow is not read', async () => {
   const resources = resourcesWith('payroll-3', { version: versionOf('payroll', 'payroll-3'), uid: 'foreign' });
   const agent = await readManagedAgent(resources, agentId, reading);
   expect(agent?.versions).toMatchObject([{ name: 'payroll-3', versionId: null, state: null, hasFlow: false }]);
@@ -74,7 +74,7 @@ test('a version of another agent is absent for the agent that names it, and its 
 });
 
 test.each(['VersionOfOtherAgent', 'CanaryOfOtherAgent'])(
-  'a caller that may read its own agents only is not told the agent of the condition %s',
+  'a caller that may read its own agents only does not see the other agent that the condition %s names',
   async (reason) => {
     const message = 'version: the AgentVersion desk-1 is a version of the agent payroll.';
     const ready = {

@@ -29,9 +29,11 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   removeFreeze: 'freeze.remove',
 };
 
-/** Refusals of reads that are recorded: who asked had no identity or no right. */
+/** Refusals of reads that are recorded: the caller had no identity or no right. */
 const refusedReads: ReadonlySet<ManagementErrorCode> = new Set(['unauthenticated', 'permission_denied']);
-/** Answers after which the command may still take effect, if they do not say otherwise; recovery records its effect. */
+/**
+ * Answers after which the command may still take effect, unless they state the opposite; recovery records its effect.
+ */
 const undecided: ReadonlySet<ManagementErrorCode> = new Set([
   'resources_unavailable',
   'records_unavailable',
@@ -59,7 +61,10 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Target = NonNullable<AuditContent['target']>;
 
-/** What the refused command is about, as the entry of an accepted one names it, in a valid form; other text of a client is left out. */
+/**
+ * The object of the refused command, as the entry of an accepted one names it, in a valid form; other text of a client
+ * is omitted.
+ */
 async function targetOf(refused: Refused): Promise<Target | null> {
   const { operation, code, caller, path } = refused;
   switch (operation) {

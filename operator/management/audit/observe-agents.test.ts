@@ -72,7 +72,7 @@ function startReplica(states: ObservedStates<ObservedAgent>, server: { agents: r
     forget() {
       cached = [];
     },
-    /** Waits until a look that began now has ended: one look asks the cache twice. */
+    /** Waits until an observation that began now has ended: one observation reads the cache twice. */
     async looked() {
       const before = looks;
       await until('the replica has looked again', async () => looks >= before + 4);
@@ -99,7 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     };
   }
 
-  test('a new agent has an entry for its version and one for its rights', async () => {
+  test('a new agent gets one audit entry for its version and one for its rights', async () => {
     await using log = await openLog();
     await using replica = startReplica(log.states, { agents: [desk(1)] });
     await replica.looked();
@@ -114,7 +114,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect(access?.access?.granted).toContain('owner User https://login.example.com|ann');
   });
 
-  test('a switch, a trial and a switch back within one look have one entry each, with their authors', async () => {
+  test('a switch, a trial and a switch back between two observations get one audit entry each, with their authors', async () => {
     await using log = await openLog();
     await using replica = startReplica(log.states, { agents: [desk(1)] });
     await replica.looked();
@@ -147,7 +147,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect((await log.entries()).filter(({ action }) => action === 'agent.access')).toHaveLength(1);
   });
 
-  test('changed lists, owners and public cards have one entry of rights, which names at most ten of each', async () => {
+  test('changes of lists, owners and public cards between two observations get one audit entry for rights, which names at most ten of each', async () => {
     await using log = await openLog();
     await using replica = startReplica(log.states, { agents: [desk(1)] });
     await replica.looked();
@@ -180,7 +180,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect([first?.access?.revokedCount, more?.access?.revokedCount]).toEqual([2, 0]);
   });
 
-  test('two replicas, and each replica after a restart, add no second entry', async () => {
+  test('a change of an agent is recorded once by two replicas, and not again after a restart', async () => {
     await using log = await openLog();
     const server = { agents: [desk(1)] };
     {
@@ -197,7 +197,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect(await log.entries()).toEqual(before);
   });
 
-  test('changes of a time without a replica are one change, whose author is unknown', async () => {
+  test('changes of an agent while no replica runs are recorded as one change with an unknown author', async () => {
     await using log = await openLog();
     {
       await using replica = startReplica(log.states, { agents: [desk(1)] });
@@ -230,7 +230,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect((await log.entries()).at(-1)?.author).toEqual({ kind: 'claimed', name: 'helm (field manager)' });
   });
 
-  test('a change that names its author has it, and the next one, which keeps the annotation, has its field manager', async () => {
+  test('an agent change has the author that it names; the next change, which keeps the annotation, has its field manager as author', async () => {
     await using log = await openLog();
     const annotations = {
       'portcullis.dev/change-note': '{"token":"generation 2","author":"ann (command line)","message":"trial"}',
@@ -268,7 +268,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect(await actions()).toEqual([...created, 'agent.serve', ...ended, ...created, ...ended, ...created]);
   });
 
-  test('a holder with a character that PostgreSQL refuses has one entry, and no second one with the next change', async () => {
+  test('a holder whose name contains a character that PostgreSQL refuses gets one audit entry, and no second one with the next change', async () => {
     await using log = await openLog();
     const { access } = desk(1).spec;
     const view = [{ ...bob, subject: 'bob\0' }];
@@ -284,7 +284,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect(entries[0]?.access).toMatchObject({ granted: ['view User https://idp.test|bob\u{fffd}'] });
   });
 
-  test('holders whose names differ only in the place of a separator are different holders', async () => {
+  test('holders whose names differ only in the position of a separator are different holders', async () => {
     await using log = await openLog();
     const { access } = desk(1).spec;
     const viewedBy = (...view: Agent['spec']['access']['view']) => ({ access: { ...access, view } });
@@ -302,7 +302,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     });
   });
 
-  test('a deletion has one entry if the server has no such object, and a later state of the object has none', async () => {
+  test('the deletion of an agent is recorded once if the API server no longer has it, and a later state of the object is not recorded', async () => {
     await using log = await openLog();
     const server = { agents: [desk(1)] };
     {
@@ -323,7 +323,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of agents in 
     expect(deleted[0]?.serving).toEqual({ before: { version: 'desk-1', canary: null }, after: null });
   });
 
-  test('a state that the database does not take is recorded when it answers again', async () => {
+  test('a state that could not be written is recorded when the database answers again', async () => {
     await using log = await openLog();
     let isAway = true;
     let refusals = 0;

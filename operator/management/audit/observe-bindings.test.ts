@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in
     await until('the replica has looked twice', async () => looks >= 4);
   }
 
-  test('each change of settings has one entry over all replicas, with the names of the members and the author', async () => {
+  test("each change of a binding's settings gets one audit entry across all replicas, with the changed members and the author", async () => {
     await using log = await openLog();
     const generations = [
       binding(1),
@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in
     expect(JSON.stringify(entries)).not.toContain('other');
   });
 
-  test('an application, a first state and a state without a change have no entry', async () => {
+  test('an application, a first observation and an unchanged state of a binding get no audit entry for settings', async () => {
     await using log = await openLog();
     const guardrail = { mode: 'Policy', policyRef: { name: 'guard', revision: 1 } } as const;
     await observe(log.states, binding(1), binding(2, { guardrail, apply: 'again', contentProfile: 'text.v2' }));
@@ -96,14 +96,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in
     expect(await log.entries()).toEqual([]);
   });
 
-  test('changes of a time without a replica are one entry without an author', async () => {
+  test('changes of a binding while no replica runs are one audit entry without an author', async () => {
     await using log = await openLog();
     await observe(log.states, binding(1));
     await observe(log.states, binding(4, { replicas: 3 }));
     expect(await log.entries()).toMatchObject([{ author: { kind: 'unknown' }, settings: { changed: ['replicas'] } }]);
   });
 
-  test('a change is recorded for the model that the binding was, and waits while its id label is removed', async () => {
+  test('a change of a binding is recorded for the model that it had at the time, and waits while its id label is missing', async () => {
     await using log = await openLog();
     await observe(log.states, binding(1), binding(2, { replicas: 2 }, ''));
     expect(await log.entries()).toEqual([]);

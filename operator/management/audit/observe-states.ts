@@ -81,7 +81,7 @@ export function startObservingStates<R extends Resource, S>(
     newest.set(name, uid);
   }
 
-  /** A cache may be behind the server, so that the server decides whether an object was deleted. */
+  /** A cache may lag behind the server, so the server decides whether an object was deleted. */
   async function endDeleted(recorded: Map<string, KnownObject>, signal: AbortSignal): Promise<void> {
     const cached = new Set(cache.list().map(({ metadata }) => metadata.uid));
     const absent = [...recorded.values()].filter(({ uid }) => !cached.has(uid));

@@ -70,7 +70,7 @@ function madeBy(command: CommandRecord, application: ApplicationRecord): boolean
   return change?.claims === undefined ? false : isMadeBy(change.claims, command);
 }
 
-test('a confirmed application is not made again by its command when a client repeats it with the token', () => {
+test('an application that a client repeats with the token of a confirmed command is not attributed to that command', () => {
   expect(claimedOf(record('g1'), record('g2', bound), record('g3'))).toEqual([true, false, false]);
   expect(claimedOf(record('g1', bound), record('g2', { ...bound, policyRevision: 2 }), record('g3', bound))).toEqual([
     true,
@@ -79,14 +79,14 @@ test('a confirmed application is not made again by its command when a client rep
   ]);
 });
 
-test('an application that failed because a dependency was missing is still that of its command when it is confirmed later', () => {
+test('an application that failed because of a missing dependency and is confirmed later is still attributed to its command', () => {
   expect(claimedOf(record('g1', { outcome: 'Failed', reason: 'provider_unavailable' }), record('g1'))).toEqual([
     true,
     true,
   ]);
 });
 
-test('an edit of a binding back to what a command had applied is not that of the command', () => {
+test('an edit that returns a binding to the content that a command applied is not attributed to the command', () => {
   const other = { operationId: '01900000-0000-7000-8000-000000000002', ...bound };
   const failed = { ...other, outcome: 'Failed', reason: 'replica_rejected' } as const;
   expect(
@@ -94,7 +94,7 @@ test('an edit of a binding back to what a command had applied is not that of the
   ).toEqual([true, true, false]);
 });
 
-test('a second failure with the token of a failed command is of the command only before its end', () => {
+test('a second failure with the token of a failed command is attributed to the command only before the command ends', () => {
   const failure = (second: string) => record('g1', { ...failedApplication, time: `2026-01-01T00:00:0${second}Z` });
   const secondOf = (...records: readonly ApplicationRecord[]) => {
     const change = changesOf(...records).at(-1);
@@ -109,31 +109,31 @@ const failedApplication = { ...bound, outcome: 'Failed', reason: 'provider_unkno
 const failed = { state: 'failed', result: undefined, failure: { code: 'provider_unknown', message: '' } } as const;
 const unbind = { kind: 'binding.unbind', origin: { ...commandOf({}).origin, after: null } } as const;
 
-test('a command that succeeded made its own generation, and none that a client applies later with its token', () => {
+test('a successful command is credited with its own generation, and not with one that a client applies later with its token', () => {
   expect([madeBy(commandOf({}), record('g1', bound)), madeBy(commandOf({}), record('g9', bound))]).toEqual([
     true,
     false,
   ]);
 });
 
-test('an unbind that was not executed made no change that has its token', () => {
+test('no change with the token of an unbind is attributed to the unbind if it was not executed', () => {
   const notExecuted = { ...failed, accepted: false, written: undefined };
   expect(madeBy(commandOf({ ...unbind, ...notExecuted }), record('g9'))).toBe(false);
   expect(madeBy(commandOf({ ...unbind }), record('g1'))).toBe(true);
 });
 
-test('a command that failed made its failure; what the operator applies later has an entry of its own', () => {
+test('a failed command is credited with its failure, and a later application by the operator has a separate audit entry', () => {
   expect(madeBy(commandOf(failed), record('g1', failedApplication))).toBe(true);
   expect(madeBy(commandOf(failed), record('g1', bound))).toBe(false);
 });
 
-test('a failure before the end of a command that succeeded is of that command, and a later one is not', () => {
+test('a failure before the end of a successful command is attributed to the command, and a later one is not', () => {
   const { generationId: _none, ...unrouted } = record('g1', failedApplication);
   expect(madeBy(commandOf({}), { ...unrouted, time: ended })).toBe(true);
   expect(madeBy(commandOf({}), { ...unrouted, time: '2026-01-01T00:00:05.001Z' })).toBe(false);
 });
 
-test('an application of a command that has not ended is open, unless it has other content', () => {
+test('the author of an application stays undecided until its command has ended, unless the application has other content', () => {
   for (const state of ['pending', 'running'] as const) {
     const command = commandOf({ state, result: undefined, accepted: state === 'running' });
     expect([state, madeBy(command, record('g1', bound))]).toEqual([state, undefined]);
@@ -141,7 +141,7 @@ test('an application of a command that has not ended is open, unless it has othe
   }
 });
 
-test('an application has the state of the last confirmed one before it, and the digest of the bundle that serves', () => {
+test('the record of an application has the state of the previous confirmed one, and the digest of the serving bundle', () => {
   const digest = 'a'.repeat(64);
   const second = { ...bound, policyRevision: 2 };
   const states = changesOfPinned(

@@ -11,7 +11,7 @@ import { sourceOfDeletion } from './remember-objects.ts';
 
 /** A change of the resources that may have come by another way than this API. */
 export type ObservedChange = {
-  /** Names the change for ever. */
+  /** Identifies the change permanently. */
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
   readonly claims?: ClaimedCommand | undefined;
@@ -203,8 +203,8 @@ function stateOfApplication(
 }
 
 /**
- * @param ofToken earlier applications with the same token. After a confirmed one, a client has kept `spec.apply` while it changed
- * the guardrail, or has gone back to what a command had applied.
+ * @param ofToken earlier applications with the same token. After a confirmed one, a client has kept `spec.apply` while
+ * it changed the guardrail, or has returned to the content that a command had applied.
  */
 function changeOfApplication(
   { modelId, uid }: { readonly modelId: string; readonly uid: string },

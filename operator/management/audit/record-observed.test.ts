@@ -64,7 +64,7 @@ type Seen = {
   readonly applications?: readonly unknown[];
   /** Times of purges by the API that have no entry yet. */
   readonly begun?: readonly string[];
-  /** Is given what keeps changes from the log. */
+  /** Is called with the reason that keeps changes from the log. */
   readonly faults?: string[];
   /** The generation of the policies that the operator has settled; they have generation 1. */
   readonly observedGeneration?: number;
@@ -129,7 +129,7 @@ async function observe(audit: AuditLog, seen: Seen) {
       changeNotRecorded: () => seen.faults?.push('change'),
     },
   });
-  // One look asks twice, and the next one begins after it has ended.
+  // One observation reads twice, and the next one begins after it has ended.
   await until('the first look has ended', async () => asked > 2);
   await observing[Symbol.asyncDispose]();
 }
@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     return entries.map(({ content }) => content);
   }
 
-  test('a revision of a command has no entry, even after the command was deleted', async () => {
+  test('a revision that a command recorded gets no observed entry, even after the command was deleted', async () => {
     expect(await observed({ revisions: [revision(1)], command }, { revisions: [revision(1)] })).toEqual([]);
   });
 
@@ -162,14 +162,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(entries.map(({ content }) => content.action)).toEqual(['policy.record']);
   });
 
-  test('a revision with the token of an earlier command has an entry', async () => {
+  test('a revision with the token of an earlier command gets an observed entry', async () => {
     const copied = await observed({ revisions: [revision(1), revision(2)], command });
     expect(copied.map(({ action, before, after }) => [action, before?.revision, after?.revision])).toEqual([
       ['policy.record', 1, 2],
     ]);
   });
 
-  test('a revision that a client copies with the object, generation and token of a command has an entry', async () => {
+  test('a revision that a client copies with the object, generation and token of a command gets an observed entry', async () => {
     const copy = {
       ...revision(2, { definitionDigest: 'b'.repeat(64) }),
       policy: revision(1).policy,
@@ -179,7 +179,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
   });
 
-  test('a revision of a command that has not ended has no entry until it is known with which revision the command ends', async () => {
+  test('a revision with the token of an unfinished command gets no observed entry until the revision of the command is known', async () => {
     const open = { ...command, state: 'running', result: undefined } as const;
     expect(await observed({ revisions: [revision(1)], command: open })).toEqual([]);
     const ended = { ...command, result: { policyId, revision: 2 } };
@@ -190,7 +190,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
   });
 
-  test('a deletion has an entry if the server has no such policy, whatever the cache has', async () => {
+  test('the deletion of a policy is recorded if the API server does not have it, whatever the cache contains', async () => {
     const seen = { revisions: [revision(1)], command, cached: [] };
     expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
     expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
@@ -206,12 +206,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   const deleted = ['policy.delete', 1, undefined];
   const returned = ['policy.record', undefined, 1];
 
-  test('a policy that returns with its content has an entry, and one for each of its deletions', async () => {
+  test('a deleted policy that is created again with the same content gets an audit entry, and so does each of its deletions', async () => {
     expect(actionsOf(await observed(made, gone, gone, back, back, gone, gone))).toEqual([deleted, returned, deleted]);
     expect(actionsOf(await observed(made, back, gone))).toEqual([deleted, returned, deleted]);
   });
 
-  test('a policy that returns has no entry before the operator has settled it, and none beside that of its revision', async () => {
+  test('a policy that is created again is not recorded before the operator has reconciled it, and only once together with its revision', async () => {
     const open = { ...back, observedGeneration: 0 };
     expect(actionsOf(await observed(made, gone, open))).toEqual([deleted]);
     const uid = { name: 'observed', uid: 'uid-2', generation: 1 };
@@ -219,7 +219,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(actionsOf(await observed(made, gone, recorded))).toEqual([deleted, ['policy.record', 1, 2]]);
   });
 
-  test('of a policy that is deleted and applied with another content within one look, the deletion comes before the revision', async () => {
+  test('when a policy is deleted and applied with other content between two observations, the deletion is recorded before the revision', async () => {
     const uid = { name: 'observed', uid: 'uid-2', generation: 1 };
     const next = revision(2, { token: '', policy: uid });
     const recorded = { ...back, revisions: [revision(1), next] };
@@ -235,12 +235,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(actionsOf(await observed(unseen))).toEqual([['policy.record', undefined, 1], deleted]);
   });
 
-  test('a deletion that an earlier release recorded has no second entry, before and after the policy returned', async () => {
+  test('a deletion that an earlier release recorded is not recorded again, before or after the policy is created again', async () => {
     const recorded = (audit: AuditLog) => audit.addSources([`deletion/${policyId}/uid-1`]);
     expect(actionsOf(await observedAfter(recorded, gone, back, gone))).toEqual([returned, deleted]);
   });
 
-  test('a binding whose id label is changed or removed has no entry, and one when it is deleted', async () => {
+  test('a change or removal of the id label of a binding is not recorded, and its deletion is', async () => {
     const seen = { revisions: [], onServer: [] };
     const labels = [modelId, '01900000-0000-7000-8000-0000000000cc', ''];
     const changed = labels.map((id) => ({ ...seen, bindings: { one: id } }));
@@ -250,7 +250,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     ]);
   });
 
-  test('the deletion of a binding has one entry, by the next replica too, if the server has no such model', async () => {
+  test('the deletion of a binding is recorded once, even by the next replica, if the API server has no such model', async () => {
     const seen = { revisions: [], onServer: [] };
     const one = { ...seen, bindings: { one: modelId } };
     const entries = await observed(one, { ...seen, onServer: [modelId] }, seen, seen);
@@ -271,7 +271,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     ]);
   });
 
-  test('a removed text has one entry if no purge by the API has one, with the field manager or unknown', async () => {
+  test('a removed text is recorded once if no purge by the API was recorded, with the field manager or an unknown author', async () => {
     expect(await observed({ revisions: [purged], command }, { revisions: [purged] })).toMatchObject([
       {
         action: 'revision.purge',
@@ -294,7 +294,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     return changeEntry({ action: 'revision.purge', target, before: state, after: state }, by, new Date(time));
   };
 
-  test('a purge by the API is not observed; one by another client after a purge by the API that failed is', async () => {
+  test('a purge by the API gets no observed entry; a purge by another client after a failed one by the API does', async () => {
     const seen = { revisions: [purged], command };
     const accepted = ['accepted', purgeTime];
     expect(purgesOf(await observedAfter((audit) => audit.write([ofApi(purgeTime)]), seen))).toEqual([accepted]);
@@ -306,14 +306,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     }
   });
 
-  test('a purge by the API that has no entry yet is observed only if it gets none', async () => {
+  test('a purge by the API without an audit entry gets an observed one only if its own is never written', async () => {
     const open = { revisions: [purged], command, begun: [purgeTime] };
     expect(purgesOf(await observed(open))).toEqual([]);
     expect(purgesOf(await observed({ ...open, begun: ['2026-01-31T08:59:59.999Z'] }))).toHaveLength(1);
     expect(purgesOf(await observed(open, { ...open, begun: [] }))).toEqual([['observed', purgeTime]]);
   });
 
-  test('a purge that is older than the retained entries gets no entry, whatever time its client states', async () => {
+  test('a purge that is older than the retained audit entries gets no entry, whatever time its client states', async () => {
     const kept = '2026-03-01T00:00:00.000Z';
     const afterRetention = (change: Partial<KnownRevision>) =>
       observedAfter(
@@ -334,7 +334,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
   });
 
   test.each(['2026-01-01T00:00:00+99:99', '0000-01-01T00:00:00+14:00'])(
-    'a purge at %s is recorded as now, and does not hold up others',
+    'a purge at %s is recorded with the present time and does not delay other records',
     async (time) => {
       const entries = await observed({ revisions: [{ ...purged, purgeTime: time }, revision(2)], command });
       expect(entries.map(({ action }) => action)).toEqual(['revision.purge', 'policy.record']);
@@ -342,7 +342,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     },
   );
 
-  test('sources of applications are removed after their days once the binding has them no longer, and no application is recorded twice', async () => {
+  test('sources of applications are removed after their retention once the binding no longer has them, and no application is recorded twice', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const audit = await openPostgresAudit(database.database, 'management');
@@ -371,14 +371,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(entries).toHaveLength(3);
   });
 
-  test('a binding without a valid form does not hold up others', async () => {
+  test('a malformed binding does not delay audit entries of other bindings', async () => {
     const bindings = { broken: modelId };
     const entries = await observed({ revisions: [revision(2)], command, bindings, applications: [null] });
     expect(entries.map(({ action }) => action)).toEqual(['policy.record']);
   });
 
   test.each(['x\0', '\ud800'])(
-    'an application with a token that PostgreSQL refuses (%j) has one entry, and does not hold up others',
+    'an application with a token that PostgreSQL refuses (%j) is recorded once and does not delay other records',
     async (token) => {
       const faults: string[] = [];
       const applied = { operationId: token, contentProfile: 'text.v1', outcome: 'Applied', generationId: 'g1' };
@@ -390,7 +390,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     },
   );
 
-  test('a change that the database cannot store is counted, and does not hold up others', async () => {
+  test('a change that the database cannot store is counted and does not delay other records', async () => {
     const faults: string[] = [];
     // Longer than a key of an index can be, in characters that no compression shortens.
     const random = Array.from({ length: 1_024 }, (_, at) =>
@@ -403,7 +403,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
     expect(faults).toEqual(['change']);
   });
 
-  test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {
+  test('an application with a future time is recorded with the present time, and a malformed change does not delay other records', async () => {
     const invalid = revision(2, { token: '', definitionDigest: 'none' });
     const future = revision(3, { token: '', recordedAt: '9999-01-01T00:00:00.000Z' });
     const [entry, ...more] = await observed({ revisions: [invalid, future] });

@@ -50,7 +50,7 @@ export function startObserving(options: {
   readonly faults: ObservingFaults;
 }): AsyncDisposable {
   const { client, caches, audit, store, begun, sourceDays, clock, logger, faults } = options;
-  /** Sources that need no further look. Those of changes that the resources no longer have are removed. */
+  /** Sources that need no further observation. Those of changes that the resources no longer have are removed. */
   const settled = new Set<string>();
   let forgottenAt = Number.NEGATIVE_INFINITY;
   /** Objects whose changes cannot be read. */
@@ -120,7 +120,7 @@ export function startObserving(options: {
     }
   }
 
-  /** One object without a valid form must not hold up the others. */
+  /** One malformed object must not delay the others. */
   function readable<T>(object: string, read: () => readonly T[]): readonly T[] {
     try {
       return read();
@@ -137,8 +137,9 @@ export function startObserving(options: {
   }
 
   /**
-   * The deleted policies in the order of their revisions. Of one that was deleted before it was remembered, its newest revision
-   * has the UID. One that returned with its content has no revision of its own, but that of the object before it.
+   * The deleted policies in the order of their revisions. If it was deleted before it was remembered, its newest
+   * revision has the UID. If it was created again with its content, it has no new revision, but that of the previous
+   * object.
    */
   function deletions(revisions: readonly KnownRevision[]): readonly Deletion[] {
     const now = clock.date();
@@ -174,8 +175,8 @@ export function startObserving(options: {
   }
 
   /**
-   * A purge by this API is stored with its time before it takes effect, until it has an entry. Of one that is older than the
-   * entries that retention kept it is not known any more who made it, and it gets no second entry.
+   * A purge by this API is stored with its time before it takes effect, until it has an entry. If it is older than the
+   * retained entries, its author is no longer known, and it gets no second entry.
    */
   async function isPurgeOfApi({ objectName, time, seenAt }: NonNullable<ObservedChange['purge']>) {
     const at = Date.parse(time);
@@ -217,7 +218,7 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
-  /** Where one of the sources cannot be asked for, each change finds out on its own whether it has an entry. */
+  /** If one of the sources cannot be read, each change checks separately whether it has an entry. */
   async function unknownOf(changes: readonly ObservedChange[]): Promise<ReadonlySet<string>> {
     const sources = changes.map(({ source }) => source);
     try {
@@ -279,7 +280,7 @@ function candidateOf(change: ObservedChange): Candidate {
   return { source: change.source, read: () => change };
 }
 
-/** Finds the revision before another one. They are sorted by policy at the first question only. */
+/** Finds the revision before another one. They are sorted by policy at the first use only. */
 function createEarlier(revisions: readonly KnownRevision[]): (revision: KnownRevision) => KnownRevision | undefined {
   let byPolicy: ReadonlyMap<string, readonly KnownRevision[]> | undefined;
   return ({ policyId, number }) => {

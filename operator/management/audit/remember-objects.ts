@@ -2,7 +2,7 @@ import type { AuditLog } from '#audit/ports';
 import { idLabel } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 
-/** Before the text of a source that names an object, and before the same text in the source of its deletion. */
+/** Prefixes of a source: of one that names an object, and of the one for the deletion of that object. */
 const sources = {
   model: { prefix: 'model/', closing: 'deletion/model/' },
   policy: { prefix: 'policy/', closing: 'deletion/' },
@@ -15,7 +15,9 @@ const batch = 500;
 type Objects = () => readonly Pick<Resource, 'metadata'>[];
 type RememberedObject = { readonly id: string; readonly uid: string };
 
-/** The objects of one kind that the resources had. Nothing in the resources tells that an object with this UID was deleted. */
+/**
+ * The objects of one kind that the resources had. The resources do not show that an object with this UID was deleted.
+ */
 type ObjectMemory = {
   /** Stores the objects that are new. @throws SqlUnavailableError, SqlStatementError */
   remember(): Promise<void>;
@@ -23,7 +25,7 @@ type ObjectMemory = {
   absent(): readonly RememberedObject[];
 };
 
-/** Names the deletion of an object for ever. */
+/** Identifies the deletion of an object permanently. */
 export function sourceOfDeletion(type: keyof typeof sources, { id, uid }: RememberedObject): string {
   return `${sources[type].closing}${id}/${uid}`;
 }

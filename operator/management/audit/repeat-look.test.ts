@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import { repeatLook } from './repeat-look.ts';
 
-test('a failed look counts the time since the look before it, however long it took, and one that ends well counts nothing', async () => {
+test('a failed observation adds the time since the previous one to the count, however long it took, and a successful one adds nothing', async () => {
   let now = 5_000;
   let looks = 0;
   const failed: number[] = [];

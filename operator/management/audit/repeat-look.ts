@@ -6,15 +6,17 @@ import { wait } from '#kit/time/wait';
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
 const everyMs = 1_000;
 
-/** Counts what keeps changes from the audit log. */
+/** Counts the changes that are kept from the audit log. */
 export type ObservingFaults = {
-  /** A look at the resources ended early; it is repeated. @param seconds time since the end of the one before */
+  /**
+   * An observation of the resources ended early; it is repeated. @param seconds time since the end of the previous one
+   */
   lookFailed(seconds: number): void;
   /** A change has no valid form and gets no entry. */
   changeNotRecorded(): void;
 };
 
-/** Looks at the watched resources again and again, from when they are complete. A failed look is repeated. */
+/** Looks at the watched resources again and again, from when they are complete. A failed observation is repeated. */
 export function repeatLook(
   look: (signal: AbortSignal) => Promise<void>,
   {

@@ -13,11 +13,11 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly bytes: number;
   /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
   readonly purgedBy?: string | undefined;
-  /** RFC 3339: when it did so by the clock of the server, which the client cannot choose as it does `purgeTime`. */
+  /** RFC 3339: time of the removal by the clock of the server. The client sets `purgeTime`, but cannot set this time. */
   readonly purgeSeenAt?: string | undefined;
 };
 
-/** RFC 3339: when an object was created; a restored object carries its first creation in an annotation. */
+/** RFC 3339: when an object was created; a restored object has its first creation in an annotation. */
 export function createdAt({ annotations, creationTimestamp }: Metadata): string {
   const text = annotations?.[createdAnnotation] ?? creationTimestamp ?? '';
   const date = new Date(text);

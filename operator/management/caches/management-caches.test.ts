@@ -7,7 +7,7 @@ import { kinds } from '#resources/kinds';
 import { makeDataDirectory, openFolder, silentLogger } from '../../folder-api/testing/open-folder.ts';
 import { startManagementCaches } from './management-caches.ts';
 
-test('the listener of agents gets each generation and each new object, and no change of the status', async () => {
+test('the agent listener is called for each generation and each new object, and not for a change of status', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { client } = folder;

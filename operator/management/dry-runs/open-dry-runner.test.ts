@@ -47,7 +47,7 @@ test('a dry run of local rules needs no credentials of providers, and runs every
   expect(local.checks.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed', 'passed', 'passed']);
 });
 
-test('a dry run has decided a test of a stage without providers, whatever the other stage calls', async () => {
+test('a dry run decides a test of a stage without providers, whatever the other stage calls', async () => {
   const asking = await run(askingDefinitionOf('portal'), [says('response')]);
   expect(asking.checks.at(4)).toEqual({ check: 'tests', state: 'passed', message: null });
 });

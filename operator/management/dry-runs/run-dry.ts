@@ -22,7 +22,7 @@ type DryApplication = {
   readonly contentProfile: string;
   readonly policy: PolicyView;
   readonly upstream: UpstreamView;
-  /** Why the command that asks for it would be refused now. */
+  /** Why the command that requests it would be refused now. */
   readonly refusals: readonly DryRunRefusal[];
 };
 

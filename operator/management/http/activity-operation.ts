@@ -28,7 +28,7 @@ const parameters: readonly ActivityParameter[] = [
   {
     name: 'limit',
     in: 'query',
-    description: 'The most decisions of the answer.',
+    description: 'Maximum number of decisions in the answer.',
     required: false,
     schema: { type: 'integer', minimum: limits.min, maximum: limits.max, default: limits.default },
     read: (value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= limits.max ? value : undefined),

@@ -36,7 +36,7 @@ export const managedAgentOperations: readonly ApiOperation<
     path: '/api/v1/agents',
     tag: 'Agents',
     summary: 'List the agents',
-    description: 'Every agent that is declared, with its state and the first cause. A live read.',
+    description: 'Every declared agent, with its state and the first cause. A live read.',
     gates: ['identity', 'query'],
     parameters: [],
     success: usualSuccess('ManagedAgentList'),
@@ -106,7 +106,9 @@ async function getAgentFlow(request: ManagementRequest): Promise<ManagementRespo
   return success({ name: found.metadata.name, flow, subflows });
 }
 
-/** Without the right to view, a caller reads the own agents only: every other one, and an absent one, is refused alike. */
+/**
+ * Without the right to view, a caller reads only its own agents: every other one, and an absent one, is refused alike.
+ */
 async function isHidden({ service, path, caller }: ManagementRequest): Promise<boolean> {
   if (caller.ownOnly !== true) return false;
   const asking = { author: caller.author, persons: service.developmentPersons };

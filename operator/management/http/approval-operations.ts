@@ -27,7 +27,7 @@ type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, Appro
 
 const common = { tag: 'Approvals', obligations: [] } as const;
 
-/** Routes outside of the contract: approvals by a second person, and the policies and models that ask for them. */
+/** Routes outside of the contract: approvals by a second person, and the policies and models that require them. */
 export const approvalOperations: readonly Row[] = [
   {
     ...common,

@@ -64,8 +64,8 @@ export const auditOperations: readonly ApiOperation<
     tag: 'Audit',
     summary: 'List entries of the audit log',
     description:
-      'Each command and each refusal, with the author, the target and the outcome. A walk from page to page returns each ' +
-      'entry that existed at its start once, as long as its filters stay the same.',
+      'Each command and each refusal, with the author, the target and the outcome. Paging returns each entry that existed ' +
+      'at the start once, as long as the filters stay the same.',
     gates,
     parameters: [
       ...filters,
@@ -73,7 +73,7 @@ export const auditOperations: readonly ApiOperation<
       {
         name: 'limit',
         in: 'query',
-        description: 'The most entries of the page.',
+        description: 'Maximum number of entries in the page.',
         required: false,
         schema: { type: 'integer', minimum: pageSize.min, maximum: pageSize.max, default: pageSize.default },
         read: (value) => (readLimit(value, pageSize) === undefined ? undefined : value),
@@ -81,7 +81,7 @@ export const auditOperations: readonly ApiOperation<
       {
         name: 'cursor',
         in: 'query',
-        description: 'nextCursor of the page before, with the same order; absent for the first page.',
+        description: 'nextCursor of the previous page, with the same order; absent for the first page.',
         required: false,
         schema: { type: 'string', minLength: 1, maxLength: 256 },
         read: (value) => (cursors.newest.read(value) ?? cursors.oldest.read(value)) && value,

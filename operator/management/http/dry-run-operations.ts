@@ -38,9 +38,9 @@ const common = {
   obligations: [],
 } as const;
 const savingQuotas = ['revision_quota_reached', 'storage_quota_reached'] as const;
-const saved = 'Checks the body as the command would, then what an application of the saved version would answer.';
+const saved = 'Checks the body as the command would, and then an application of the saved version.';
 
-/** Routes outside of the contract: a command below `/api/v1/dry-runs` is checked and not carried out. */
+/** Routes outside of the contract: a command below `/api/v1/dry-runs` is checked and not executed. */
 export const dryRunOperations: readonly Row[] = [
   {
     ...common,

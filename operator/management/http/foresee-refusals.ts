@@ -18,7 +18,8 @@ type ForeseenCommand = {
 };
 
 /**
- * The errors with which the command would be refused now, in the order in which it is asked. Asks for no approval and uses none.
+ * The errors with which the command would be refused now, in the order of their checks. Asks for no approval and uses
+ * none.
  * @returns the error of the dry run itself for a header that overrides windows without the right
  */
 export async function foreseeRefusals(
@@ -43,7 +44,7 @@ export async function foreseeRefusals(
     !sharePerson(approver.author, caller.author) &&
     (await commands.rights.has(approver, rightOfCommand(command)));
   const isUnapproved = needed !== undefined && !isApproved;
-  // The approval of a person who lost the right is used up by the command, which then asks for another one.
+  // The approval of a person who lost the right is used up by the command, which then requires another one.
   const request = approver === undefined ? needed?.open : undefined;
   return { kind: 'foreseen', refusals: [...frozen, ...(isUnapproved ? [refusalOf(approvalRequired(request))] : [])] };
 }

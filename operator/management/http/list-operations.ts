@@ -53,7 +53,7 @@ export const listOperationsOperation: ApiOperation<
     {
       name: 'limit',
       in: 'query',
-      description: 'The most entries of the page.',
+      description: 'Maximum number of entries in the page.',
       required: false,
       schema: {
         type: 'integer',
@@ -66,7 +66,7 @@ export const listOperationsOperation: ApiOperation<
     {
       name: 'cursor',
       in: 'query',
-      description: 'nextCursor of the page before; absent for the first page.',
+      description: 'nextCursor of the previous page; absent for the first page.',
       required: false,
       schema: { type: 'string', minLength: 1, maxLength: 256 },
       read: cursors.read,
@@ -100,7 +100,7 @@ async function listOperations({ service, query, caller }: ManagementRequest): Pr
 
 function listedOperation(record: CommandRecord, caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'revisions'>) {
   const { origin, target, overridesFreeze } = record;
-  // The revisions of a deleted policy remain, and its name leads nowhere.
+  // The revisions of a deleted policy remain, and its name has no link.
   const policyName = (policyId: string): string | null =>
     caches.policies.by('id', policyId).some(isShown) ? (caches.revisions(policyId)[0]?.displayName ?? null) : null;
   const alias = (modelId: string): string | null => caches.bindings.by('id', modelId)[0]?.spec.model.alias ?? null;

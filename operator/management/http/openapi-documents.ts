@@ -26,7 +26,7 @@ import { bodySchemas } from './body-schemas.ts';
 import { managementTable } from './management-table.ts';
 import { controlOperations } from './served-table.ts';
 
-/** The management routes have a document of their own (management:schema:routes-excluded). */
+/** The management routes have a separate document (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
 export const commonDocumentPath = '/openapi.json';
 
@@ -39,12 +39,12 @@ export function managementDocument(): unknown {
     version: managementContract,
     summary: 'Policies, their history, and their application to models.',
     description:
-      'Saving a policy creates a version and enables nothing. Applying a version to a model is a command of its own. ' +
+      'Saving a policy creates a version and enables nothing. Applying a version to a model is a separate command. ' +
       'Commands answer 202 with an operation: wait until it is final, then read the resource again.',
     server: 'The control plane.',
     tags: [
       { name: 'Models', description: 'The guardrail bindings of models.' },
-      { name: 'Operations', description: 'Commands and how far they got.' },
+      { name: 'Operations', description: 'Commands and their states.' },
       { name: 'Policies', description: 'Policies and their versions.' },
       { name: 'Providers', description: 'Approved external checks.' },
     ],
@@ -83,18 +83,18 @@ export function commonDocument(): unknown {
     title: 'Portcullis control plane',
     version: '1',
     summary: 'Endpoints of the control plane outside of its contracts.',
-    description: `Contracts have documents of their own: ${managementDocumentPath}.`,
+    description: `Contracts have separate documents: ${managementDocumentPath}.`,
     server: 'The control plane.',
     tags: [
       { name: 'Approvals', description: 'Commands that a second person approves.' },
       { name: 'Audit', description: 'The audit log: changes and refusals.' },
       { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
-      { name: 'Dry runs', description: 'Commands that are checked and not carried out.' },
+      { name: 'Dry runs', description: 'Commands that are checked and not executed.' },
       { name: 'Freezes', description: 'Windows in which commands are refused.' },
       { name: 'Histories', description: 'Versions of a policy with their authors.' },
-      { name: 'Operations', description: 'Commands, who sent them, and how they ended.' },
-      { name: 'Purges', description: 'Removal of a text that a version must not hold.' },
+      { name: 'Operations', description: 'Commands with their authors and outcomes.' },
+      { name: 'Purges', description: 'Removal of a text that a version must not contain.' },
       { name: 'Rights', description: 'The roles on the control plane and their holders.' },
     ],
     token: platformToken,

@@ -7,7 +7,7 @@ export const bodyErrors = [
   'invalid_body',
 ] as const;
 
-/** The success of an operation that answers 200 without headers of its own. */
+/** The success of an operation that answers 200 without additional headers. */
 export function usualSuccess(schema: string) {
   return { status: 200, description: 'What was asked for.', schema, headers: [] } as const;
 }

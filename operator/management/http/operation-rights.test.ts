@@ -93,7 +93,7 @@ function mayCall(operation: ServedOperation, path: Readonly<Record<string, strin
 }
 
 describe('the rights of operations', () => {
-  test('every served operation is in the table of this file, once', () => {
+  test('every served operation is listed exactly once in the table of rights', () => {
     expect(servedTable.operations.map(({ name }) => name).toSorted()).toEqual([...servedOperationNames].toSorted());
     expect(Object.keys(allowed).toSorted()).toEqual([...servedOperationNames].toSorted());
   });

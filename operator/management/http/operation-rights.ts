@@ -53,7 +53,7 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'releaseApproval':
     case 'setFreeze':
     case 'removeFreeze':
-    // The right of the command is enough to approve it; the operation asks for that right.
+    // The right of the command is enough to approve it; the operation checks that right.
     case 'approveCommand':
       return roleRight('administer');
   }
@@ -69,7 +69,7 @@ const emergencyOperations = [
 ] as const satisfies readonly ServedOperation[];
 
 /**
- * Operations that write, compile, ask a provider, or read very many rows or rights: each takes many times as long as a
+ * Operations that write, compile, call a provider, or read very many rows or rights: each takes many times as long as a
  * read of one object.
  */
 const costlyOperations: ReadonlySet<string> = new Set([

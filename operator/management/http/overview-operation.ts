@@ -10,7 +10,7 @@ import type { Management, ManagementRequest, ManagementResponse } from './manage
 /** How long a request waits for a change, milliseconds: shorter than the timeouts of proxies. */
 const longestWaitMs = 20_000;
 
-/** A route outside of the contract: what every replica enforces at this moment. */
+/** A route outside of the contract: the state that every replica enforces at this moment. */
 export const overviewOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'getOverview'> = {
   name: 'getOverview',
   method: 'GET',
@@ -26,7 +26,7 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
     {
       name: 'after',
       in: 'query',
-      description: 'The mark of the answer before.',
+      description: 'The mark of the previous answer.',
       required: false,
       schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{22}$' },
       read: (text) => (/^[A-Za-z0-9_-]{22}$/.test(text) ? text : undefined),
@@ -58,7 +58,7 @@ async function getOverview({ service, query, caller }: ManagementRequest): Promi
 /** Every model, single models and policies by their ids, or nothing. */
 type Scope = 'all' | 'none' | Parameters<typeof partOfOverview>[1];
 
-/** @param isAsked whether the right to read every model is asked again; the gates asked for it before */
+/** @param isAsked whether the right to read every model is checked again; the gates checked it before */
 async function scopeOf(rights: Rights, caller: ManagementCaller, { isAsked = false } = {}): Promise<Scope> {
   if (caller.ownOnly !== true) return !isAsked || (await rights.has(caller, roleRight('viewer'))) ? 'all' : 'none';
   const [models, policies] = await Promise.all([

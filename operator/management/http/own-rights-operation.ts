@@ -12,7 +12,8 @@ export const ownRightsOperation: ApiOperation<Management, ManagementCaller, Mana
   path: '/api/v1/own-rights',
   tag: 'Rights',
   summary: 'Read what the caller may do',
-  description: 'The roles of the caller now, for the control plane and for single policies and models. Needs no role.',
+  description:
+    'The current roles of the caller, for the control plane and for single policies and models. Needs no role.',
   gates: ['identity', 'query'],
   parameters: [],
   success: { status: 200, description: 'What was asked for.', schema: 'OwnRights', headers: [] },

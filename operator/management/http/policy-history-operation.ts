@@ -39,7 +39,7 @@ export const policyHistoryOperation: ApiOperation<
     {
       name: 'beforeRevision',
       in: 'query',
-      description: 'Only versions before this one: nextBeforeRevision of the page before.',
+      description: 'Only versions before this one: nextBeforeRevision of the previous page.',
       required: false,
       ...revisionNumber,
     },

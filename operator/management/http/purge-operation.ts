@@ -8,7 +8,7 @@ import { deniedByServer } from './faults.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 import { policyIdParameter, revisionNumber } from './path-ids.ts';
 
-/** Most uses that an answer names. */
+/** Maximum number of uses that an answer names. */
 const namedUses = 20;
 
 /** A route outside of the contract: removes the text of one version, with a secret or personal data in it. */
@@ -19,8 +19,8 @@ export const purgeOperation: ApiOperation<Management, ManagementCaller, Manageme
   tag: 'Purges',
   summary: 'Remove the text of one version',
   description:
-    'Removes name, description, definition, tests, refusal text and message of a version for ever. Its number, digest and ' +
-    'author stay. A version that is applied, is named or is the newest of its policy is refused; details name each use.',
+    'Permanently removes name, description, definition, tests, refusal text and message of a version. Its number, digest ' +
+    'and author stay. A version that is applied, is named or is the newest of its policy is refused; details name each use.',
   gates: ['identity', 'query', 'path'],
   parameters: [
     policyIdParameter,

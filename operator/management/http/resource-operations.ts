@@ -49,7 +49,7 @@ const page: readonly ResourceParameter[] = [
   {
     name: 'limit',
     in: 'query',
-    description: `The most resources of the page, ${maxPage} without it. A page has at most ${largePage} policies or revisions.`,
+    description: `Maximum number of resources in the page, ${maxPage} by default. A page has at most ${largePage} policies or revisions.`,
     required: false,
     schema: { type: 'integer', minimum: 1, maximum: maxPage },
     read: (text) => (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= maxPage ? text : undefined),
@@ -57,7 +57,7 @@ const page: readonly ResourceParameter[] = [
   {
     name: 'continue',
     in: 'query',
-    description: 'The continue token of the page before.',
+    description: 'The continue token of the previous page.',
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 4_096 },
     read: (text) => (text.length > 0 && text.length <= 4_096 ? text : undefined),
@@ -75,7 +75,7 @@ const page: readonly ResourceParameter[] = [
 const gates = ['identity', 'query', 'path'] as const;
 
 /**
- * Routes outside of the contract: policies, revisions and bindings as they are stored, by the names of the resources.
+ * Routes outside of the contract: policies, revisions and bindings in their stored form, by the names of the resources.
  * They only read; each change is a command of the contract.
  */
 export const resourceOperations: readonly ApiOperation<

@@ -29,7 +29,7 @@ function previousOf(
   );
 }
 
-test('the revision before of a model is its newest applied one that differs from the desired one', () => {
+test('the previous revision of a model is the newest applied one that differs from the desired one', () => {
   const all = [applied('guard', 3), applied('guard', 2), applied('guard', 1)];
   expect(previousOf(all)).toEqual({ policyId: 'guard', policy: 'guard', revision: 2 });
   expect(previousOf(all, { purged: [2] })).toEqual({ policyId: 'guard', policy: 'guard', revision: 1 });
@@ -37,7 +37,7 @@ test('the revision before of a model is its newest applied one that differs from
   expect(previousOf([applied('guard', 3)])).toBeNull();
 });
 
-test('a model has no revision before whose policy is archived or under deletion, because the API refuses it', () => {
+test('a revision whose policy is archived or under deletion is not the previous revision of a model, because the API refuses it', () => {
   const all = [applied('guard', 3), applied('other', 2), applied('guard', 1)];
   expect(previousOf(all)?.policy).toBe('other');
   expect(previousOf(all, { archived: 'other' })).toBeNull();

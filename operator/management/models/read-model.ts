@@ -38,8 +38,8 @@ type ReplacedState = {
   /** The policy that the binding names, and the digest of the bundle that its route pins; null without a policy. */
   readonly state: AuditState | null;
   /**
-   * Ids of the policy that the binding names and of the one that the route pins, which protects the model: they differ
-   * while an application is in progress or after it failed.
+   * Ids of the policy that the binding names and of the policy that the route pins, which protects the model: they
+   * differ while an application is in progress or after it failed.
    */
   readonly policyIds: readonly string[];
 };

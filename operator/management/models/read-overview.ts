@@ -37,7 +37,7 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
   return withMark({ models, deletingPolicies: deletingOf(caches.policies.list()) });
 }
 
-/** The part of an overview about these models and policies, by their ids, with a mark of its own. */
+/** The part of an overview about these models and policies, by their ids, with a separate mark. */
 export function partOfOverview(
   { models, deletingPolicies }: Overview,
   ids: { readonly models: readonly string[]; readonly policies: readonly string[] },

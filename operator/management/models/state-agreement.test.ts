@@ -147,11 +147,11 @@ function isImpossible(s: Snapshot): boolean {
 
 function differenceOf(s: Snapshot, told: string, live: string, isDegraded: boolean): string {
   const isLatched = s.route !== undefined && isApplied(s.history, s.route.spec.generationId);
-  // A confirmed application stays applied in the conditions while a replica is behind; the live state is pending.
+  // A confirmed application stays applied in the conditions while a replica lags behind; the live state is pending.
   if (['applied', 'unbound'].includes(told) && live === 'pending' && isLatched) return ': latched';
   // The status shows a disabled provider only through an applied route.
   if (live === 'disabled' && ['pending', 'failed'].includes(told)) return ': provider disabled';
-  // The workload must be started again: the operator knows that, but gateway reports do not show it yet.
+  // The workload must be started again: the operator has seen that, but gateway reports do not show it yet.
   if (['pending', 'failed'].includes(told) && isDegraded) return ': degraded';
   return ': unexpected';
 }

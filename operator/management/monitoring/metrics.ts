@@ -7,7 +7,10 @@ import type { ObservingFaults } from '../audit/repeat-look.ts';
 import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
 import { type PolicyQuotaName, policyQuotaNames } from '../policies/quotas.ts';
 
-/** What observes the resources for the audit log: revisions, applications and deletions; Agents; settings of ModelBindings. */
+/**
+ * The observers of the resources for the audit log: revisions, applications and deletions; Agents; settings of
+ * ModelBindings.
+ */
 const observers = ['changes', 'agents', 'bindings'] as const;
 type Observer = (typeof observers)[number];
 
@@ -22,7 +25,7 @@ export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorC
   breakGlassUsed(): void;
   /** The used part of each quota, 0 to 1. */
   quotasUsed(used: Readonly<Record<PolicyQuotaName, number>>): void;
-  /** Counts what keeps the changes that one observer sees from the audit log. */
+  /** Counts the reasons that keep the changes of one observer from the audit log. */
   observingFaults(observer: Observer): ObservingFaults;
   /** Whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;
@@ -59,17 +62,17 @@ export function createManagementMetrics(): ManagementMetrics {
   });
   const looks = registry.counter({
     name: 'portcullis_management_observing_failures_total',
-    help: 'Looks of the audit log at the resources that failed. Each is repeated after a second.',
+    help: 'Failed observations of the resources for the audit log. Each is repeated after a second.',
     labels: { observer: observers },
   });
   const failedSeconds = registry.counter({
     name: 'portcullis_management_observing_failed_seconds_total',
-    help: 'Seconds that ended with a failed look of the audit log at the resources, each counted from the look before it.',
+    help: 'Seconds that ended with a failed observation of the resources for the audit log, each counted from the previous observation.',
     labels: { observer: observers },
   });
   const unrecorded = registry.counter({
     name: 'portcullis_management_changes_not_recorded_total',
-    help: 'Changes of resources that have no entry in the audit log because they have no valid form.',
+    help: 'Changes of resources that have no entry in the audit log because they are malformed.',
     labels: { observer: observers },
   });
   // Prometheus sees the first increase of a series only if the series was there before.

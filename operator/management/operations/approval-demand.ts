@@ -8,7 +8,7 @@ export type ApprovalDemand = {
   readonly kind: ApprovalKind;
   /** SHA-256 of the write of the command and of the state that it replaces. After an edit another approval is needed. */
   readonly digest: string;
-  /** The command needs an approval if one of them asks for it, and is refused in a freeze window of one of them. */
+  /** The command needs an approval if one of them requires it, and is refused in a freeze window of one of them. */
   readonly askers: readonly CommandTarget[];
 };
 

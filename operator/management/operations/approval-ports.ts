@@ -3,7 +3,7 @@ import type { AuditAuthor, AuditContent, AuditState } from '#contracts/audit';
 import type { ApprovalDemand } from './approval-demand.ts';
 import type { CommandTarget } from './command-record.ts';
 
-/** A person of an approval, whose right is asked again. */
+/** A person of an approval, whose right is checked again. */
 export type ApprovingPerson = {
   readonly author: AuditAuthor;
   /** Groups of the token, as objects of relations. */
@@ -21,7 +21,7 @@ type ApprovalRequest = {
   readonly author: AuditAuthor;
 };
 
-/** Approvals and the rules that ask for them. Every method throws RecordsUnavailableError. */
+/** Approvals and the rules that require them. Every method throws RecordsUnavailableError. */
 export type ApprovalStore = {
   /** Requests and approvals that have not expired and were not used, the newest first; at most 500. */
   list(): Promise<readonly Approval[]>;
@@ -30,7 +30,7 @@ export type ApprovalStore = {
   request(request: ApprovalRequest): Promise<string>;
   /**
    * Approves a request that has neither expired nor been used, with its audit entry in one transaction, unless
-   * `isAllowed` says no under the lock of all changes of rights. @returns whether it was approved
+   * `isAllowed` refuses under the lock of all changes of rights. @returns whether it was approved
    */
   approve(
     id: string,
@@ -39,18 +39,18 @@ export type ApprovalStore = {
   ): Promise<'approved' | 'not_allowed' | 'gone'>;
   /** The person whose approval a command used, and whether the approval is still valid; undefined if it used none. */
   approverOf(operationId: string): Promise<(ApprovingPerson & { readonly isValid: boolean }) | undefined>;
-  /** Whether a policy or model asks for the approval of a stored command that used none. */
+  /** Whether a policy or model requires the approval of a stored command that used none. */
   isLacking(operationId: string): Promise<boolean>;
   /**
-   * The approval that a command of this person needs now, without using it: `open` is the id of its request, if there is
-   * one, and `approver` gave a valid approval. Undefined if no policy or model asks for one.
+   * The approval that a command of this person needs now, without using it: `open` is the id of its request, if there
+   * is one, and `approver` gave a valid approval. Undefined if no policy or model requires one.
    */
   needed(
     demand: ApprovalDemand,
     requester: string,
   ): Promise<{ readonly open: string | undefined; readonly approver: ApprovingPerson | undefined } | undefined>;
   rules(): Promise<readonly CommandTarget[]>;
-  /** Changes a rule, with its audit entry, unless `isAllowed` says no under the lock of all changes of rights. */
+  /** Changes a rule, with its audit entry, unless `isAllowed` refuses under the lock of all changes of rights. */
   setRule(
     target: CommandTarget,
     isRequired: boolean,

@@ -15,10 +15,10 @@ type ApproveResult =
   | { readonly kind: 'approved'; readonly approval: Approval }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'no_right' }
-  /** The caller, or one that acts for it, is the person who asked. */
+  /** The caller, or one that acts for it, is the requester. */
   | { readonly kind: 'own' };
 
-/** Approves a command for another person. The approver needs the right of the command, now and when it is carried out. */
+/** Approves a command for another person. The approver needs the right of the command, now and when it is executed. */
 export async function approveCommand(
   ports: { readonly approvals: ApprovalStore; readonly rights: Rights; readonly clock: Clock },
   id: string,
@@ -45,7 +45,7 @@ export async function ownApprovals(
   caller: ManagementCaller,
   items: readonly Approval[],
 ): Promise<readonly Approval[]> {
-  // Many requests can be about one policy or model: each right is asked once.
+  // Many requests can be about one policy or model: each right is checked once.
   const known = new Map<string, Promise<boolean>>();
   const mayApprove = (item: Approval): Promise<boolean> => {
     const right = rightOfApproval(item);
@@ -83,7 +83,7 @@ function chainOf(author: AuditAuthor): readonly string[] {
   return [author, ...author.actors].map(({ issuer, subject }) => JSON.stringify([issuer, subject]));
 }
 
-/** The entry of an approval or of a change of the rule that asks for it. */
+/** The entry of an approval or of a change of the rule that requires it. */
 export function approvalEntry(
   action: AuditAction,
   target: CommandTarget,

@@ -5,7 +5,7 @@ import type { CommandRecord, OperationEnd } from './command-record.ts';
 /** The sender of a command with the reason that it gave, the state before it and the state that it requests. */
 export type CommandOrigin = {
   readonly author: AuditAuthor;
-  /** Groups of the verified token, as objects of relations; recovery asks for the right with them. */
+  /** Groups of the verified token, as objects of relations; recovery checks the right with them. */
   readonly groups: readonly string[];
   readonly client: ClientClass;
   readonly before: AuditState | null;

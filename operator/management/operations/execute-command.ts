@@ -153,7 +153,7 @@ async function sendWithRetries(
   while (isLeased()) {
     try {
       const sent = await sendWrite({ client, isLeased }, command);
-      // A denial says nothing about the attempt before it, which may have succeeded.
+      // A denial does not show the outcome of the previous attempt, which may have succeeded.
       if (sent.kind === 'late' || (sent.kind === 'denied' && isUnanswered)) break;
       return sent;
     } catch (error) {

@@ -6,7 +6,7 @@ export type FreezeStore = {
   /** Windows that have not ended, the next one first. */
   list(): Promise<readonly Freeze[]>;
   /**
-   * Adds a window with its audit entry, in one transaction, unless `isAllowed` says no under the lock of all changes of
+   * Adds a window with its audit entry, in one transaction, unless `isAllowed` refuses under the lock of all changes of
    * rights. @returns `full` if there are as many windows as allowed
    */
   add(

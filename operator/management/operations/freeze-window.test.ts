@@ -3,7 +3,7 @@ import { freezeWindow } from './freeze-window.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 
-test('a freeze window starts now where it names no start, and ends after its start and the present', () => {
+test('a freeze window without a start begins now, and must end after its start and after the present', () => {
   expect(freezeWindow({ endsAt: '2026-03-01T12:00:00.001Z' }, now)).toEqual({
     ok: true,
     window: { startsAt: '2026-03-01T12:00:00.000Z', endsAt: '2026-03-01T12:00:00.001Z' },

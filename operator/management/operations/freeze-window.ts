@@ -7,7 +7,7 @@ type WindowResult =
 
 const dayMs = 86_400_000;
 
-/** The window that a body asks for: from now if it has no start, and in whole milliseconds. */
+/** The window that a body requests: from now if it has no start, and in whole milliseconds. */
 export function freezeWindow({ startsAt, endsAt }: Pick<NewFreeze, 'startsAt' | 'endsAt'>, now: Date): WindowResult {
   const start = startsAt === undefined ? now : new Date(startsAt);
   const end = new Date(endsAt);

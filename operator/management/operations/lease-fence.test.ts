@@ -43,8 +43,8 @@ const unbind = {
 } as const;
 
 /**
- * Ports of a process that is suspended after it has asked for the right, with an API server that needs `answerMs` for each
- * answer; `did` lists the effects.
+ * Ports of a process that is suspended after it has checked the right, with an API server that needs `answerMs` for
+ * each answer; `did` lists the effects.
  */
 function openPorts(
   suspendedMs: number,
@@ -106,7 +106,7 @@ test.each([
   [true, RelationsUnavailableError],
   [false, RecordsUnavailableError],
 ] as const)(
-  'a command whose right cannot be asked ends as undecided unless its process takes it back (%s)',
+  'a command whose right cannot be queried ends as undecided unless its process withdraws it (%s)',
   async (isOwn, error) => {
     const { ports } = openPorts(0);
     const unavailable = new RelationsUnavailableError();

@@ -17,7 +17,8 @@ export type OperationFilter = {
 /** The operations that are kept, for people. Throws RecordsUnavailableError. */
 export type OperationLog = {
   /**
-   * A page, the newest command first. @param after the id of the last operation of the page before
+   * A page, the newest command first.
+   * @param after the id of the last operation of the previous page
    * @returns `more`: whether an older one exists
    */
   page(

@@ -30,7 +30,7 @@ export type NewCommand = {
   readonly saving:
     | { readonly bytes: number /** Whether a quota refuses it. */; readonly needsRoom: boolean }
     | undefined;
-  /** Whether an administrator asks that the command takes effect in a freeze window, too. */
+  /** Whether an administrator requests that the command takes effect in a freeze window, too. */
   readonly overridesFreeze: boolean;
 };
 
@@ -46,7 +46,7 @@ type Begun =
   | { readonly kind: 'frozen'; readonly until: Date }
   /** The save would exceed a quota. Nothing was stored. */
   | { readonly kind: 'full'; readonly code: QuotaErrorCode }
-  /** A policy or model asks for an approval, and the caller has none for this content. Nothing was stored. */
+  /** A policy or model requires an approval, and the caller has none for this content. Nothing was stored. */
   | { readonly kind: 'unapproved' };
 
 /** A claimed command with its age at the claim, by the clock that stored it, in milliseconds. */

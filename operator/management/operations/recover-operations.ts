@@ -58,7 +58,7 @@ async function settleWrite(
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
-    // By the clock of the database and the monotonic one: the time of day of this process may be another one.
+    // By the clock of the database and the monotonic one: the time of day of this process may differ.
     const isTooOld = (): boolean => ageMs + clock.now() - claimedAt > limitMs;
     const isOld = isTooOld();
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
@@ -89,8 +89,8 @@ async function settleWrite(
 }
 
 /**
- * Whether the approval that the command used has not expired and its giver still has the right. A command that used none
- * was stored before a policy or model asked for one, or needs none.
+ * Whether the approval that the command used has not expired and its giver still has the right. A command that used
+ * none was stored before a policy or model required one, or needs none.
  */
 async function isStillApproved({ approvals, rights }: CommandPorts, operation: OpenCommandRecord): Promise<boolean> {
   const { operationId } = operation;

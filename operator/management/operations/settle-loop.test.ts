@@ -63,7 +63,7 @@ function openLoop(left: readonly string[], whileAdvancing: (operationId: string)
   return { did, start: (sweepMs: number) => startSettling(ports, sources, { recoverMs: hourMs, sweepMs }) };
 }
 
-test('a binding that changes while commands are recovered is looked at before the next command', async () => {
+test('a binding that changes while commands are recovered is settled before the next command', async () => {
   const entered = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const { did, start } = openLoop(['first', 'second'], async (operationId) => {
@@ -80,7 +80,7 @@ test('a binding that changes while commands are recovered is looked at before th
   expect(did).toEqual(['first', 'look at m', 'second']);
 });
 
-test('changes of one model at the same time are one look, and all models are looked at in intervals', async () => {
+test('concurrent changes of one model are settled together, and all models are settled at intervals', async () => {
   const { did, start } = openLoop([], async () => undefined);
   await using loop = start(200);
   for (const id of ['m', 'n', 'm']) loop.lookAt(id);
@@ -88,7 +88,7 @@ test('changes of one model at the same time are one look, and all models are loo
   expect(did).toEqual(['look at m,n', 'look at all']);
 });
 
-test('a model that cannot be read does not hold up the operations on other models', async () => {
+test('a model that cannot be read does not delay the operations on other models', async () => {
   const ended: string[] = [];
   const onModel = (id: string): OpenCommandRecord =>
     ({

@@ -13,7 +13,7 @@ const openLimit = 500;
 const pruneMs = 3_600_000;
 
 export type Settling = AsyncDisposable & {
-  /** Has the loop look at a model soon: a client waits for an operation on it. */
+  /** Makes the loop settle a model soon: a client waits for an operation on it. */
   lookAt(modelId: string): void;
 };
 
@@ -51,7 +51,7 @@ export function startSettling(
   async function settle(modelIds: readonly string[] | 'all'): Promise<void> {
     for (const operation of await store.openOnModels(modelIds, openLimit)) {
       if (stopped) return;
-      // One model that cannot be read must not hold up the others.
+      // One model that cannot be read must not delay the others.
       await settleOnModel(store, sources.reader, operation).catch((error: unknown) => {
         const { operationId, traceId } = operation;
         logger.warn('settling_failed', { operation: operationId, traceId, failure: describeFailure(error) });

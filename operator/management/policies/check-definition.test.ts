@@ -29,7 +29,7 @@ test('concurrent checks of two definitions each have their own outcome', async (
 });
 
 test.skipIf(!hasProcessTable)(
-  'one process judges definition after definition, and it ends with the service',
+  'one process judges one definition after another, and ends with the service',
   async () => {
     const { judges, check } = open();
     const processes = (): readonly number[] => childrenOf(process.pid, 'portcullis-judge');

@@ -44,7 +44,7 @@ export function newPolicySpec(body: PolicyCreate, operationId: string): Guardrai
 /** The members of a policy that the bodies of this API do not have. */
 type Kept = { readonly tests?: readonly PolicyTest[] | undefined; readonly refusalText?: string | undefined };
 
-/** The next version. Tests and refusal text are kept, because this API does not carry them. */
+/** The next version. Tests and refusal text are kept, because this API does not contain them. */
 export function nextPolicySpec(body: PolicyReplace, { tests, refusalText }: Kept, token: string): GuardrailPolicySpec {
   const { name, description, definition, status } = body;
   return {

@@ -9,7 +9,7 @@ import { operationOfToken } from './make-policy.ts';
 export const policyQuotaNames = ['policies', 'revisions', 'bytes'] as const;
 export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 
-/** The most that commands of this API let an installation hold; revisions of deleted policies count. */
+/** The maximum that commands of this API let an installation store; revisions of deleted policies count. */
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
 /** The growth by a save in addition to one revision. */
@@ -46,8 +46,9 @@ export function savedBytes(definition: Definition, tests: readonly PolicyTest[] 
 }
 
 /**
- * Whether a save only archives its policy. It needs no quota: who has reached one must be able to end a policy. A policy
- * is archived once until it is restored, which needs a quota, so that no client fills the store with it.
+ * Whether a save only archives its policy. It needs no quota: a person who has reached one must be able to end a
+ * policy. A policy is archived once until it is restored, which needs a quota, so that no client fills the store with
+ * it.
  */
 export function isOnlyArchiving(
   live: Pick<GuardrailPolicySpec, 'lifecycle' | 'definition'>,

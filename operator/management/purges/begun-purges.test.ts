@@ -7,7 +7,7 @@ import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test
 import { createBegunPurges } from './begun-purges.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('purges without an entry'), () => {
-  test('rows of newer releases, however many, do not hide others, and three are read at a time', async () => {
+  test('any number of purge records of newer releases hides no other record, and three are read at a time', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;

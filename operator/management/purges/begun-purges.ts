@@ -9,7 +9,7 @@ const longestSeconds = 30;
 const mostSettled = 3;
 /** Rows that one statement reads. */
 const batch = 100;
-/** Most purges of newer releases that a process reports. */
+/** Maximum number of purges of newer releases that a process reports. */
 const mostReported = 1_000;
 const beforeEach = '00000000-0000-0000-0000-000000000000';
 

@@ -7,7 +7,7 @@ import { createCommandTexts } from './adapters/postgres/command-texts.ts';
 const policyId = '01900000-0000-7000-8000-0000000000aa';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('texts of commands after a purge'), () => {
-  test('causes of failed commands lose their text if they name the revision or, like those of an earlier version, none', async () => {
+  test('the cause of a failed command loses its text if it names the revision or, as in an earlier release, no revision', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     await migrate(database, { schema: 'management', folder: new URL('../migrations/', import.meta.url) });

@@ -12,7 +12,7 @@ import { findPolicy } from '../policies/find-policy.ts';
 import type { CommandTexts } from './ports.ts';
 import type { UseFacts } from './revision-uses.ts';
 
-/** Reads, live, what can use a revision. Texts of flows are not kept. */
+/** Reads, live, the objects that can use a revision. Texts of flows are not kept. */
 export async function gatherUses(
   ports: {
     readonly client: Pick<KubeClient, 'get' | 'list'>;

@@ -43,7 +43,7 @@ type PurgeResult =
 type Marked = { readonly kind: 'marked'; readonly revision: Stored<PolicyRevision> } | PurgeResult;
 
 export type RevisionPurges = {
-  /** Removes the text of one revision for ever. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
+  /** Permanently removes the text of one revision. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
   /** Adds the entries of purges that a killed process began, or one that got no answer, once they are old enough. */
   settleLeft(): Promise<void>;
@@ -57,8 +57,8 @@ const appliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * Removes texts of revisions (docs/decisions/0062-a-purge-leaves-number-and-digest.md): marks the revision, so that no
- * application can begin, looks for uses, and then writes the revision without its text. Each purge that took effect has one
- * entry in the audit log (docs/decisions/0183-an-entry-of-a-purge-says-what-happened.md).
+ * application can begin, searches for uses, and then writes the revision without its text. Each purge that took effect
+ * has one entry in the audit log (docs/decisions/0183-an-entry-of-a-purge-says-what-happened.md).
  */
 export function createRevisionPurges(options: {
   readonly database: Pick<Database, 'sql'>;
@@ -91,7 +91,7 @@ export function createRevisionPurges(options: {
     return applyDesired(client, kinds.policyRevision, marked, { annotations: { [purgeMark]: null } });
   }
 
-  /** Removes the text of a revision that nothing uses, if its mark is the one that was set before its uses were read. */
+  /** Removes the text of a revision that nothing uses, if its mark is the same as before its uses were read. */
   async function remove(
     transaction: TransactionSql,
     marked: Stored<PolicyRevision>,
@@ -105,7 +105,7 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    // Stored before the lock is asked for again: every process that has the lock later sees the purge.
+    // Stored before the lock is requested again: every process that has the lock later sees the purge.
     const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
     await holdsLock(transaction);
     await texts.forget(policyId, { number, definitionDigest });
@@ -136,7 +136,7 @@ export function createRevisionPurges(options: {
         if (tried === mostTries) throw new KubeError('conflict', 'another purge of the revision is in progress');
         continue;
       }
-      // A repetition continues what a killed process left.
+      // A repetition continues the purge of a killed process.
       if (result.kind === 'purged') {
         await forgetCauses(`${policyId}-${number}`);
       }
@@ -184,7 +184,7 @@ export function createRevisionPurges(options: {
     await applyDesired(client, kinds.guardrailPolicy, policy, { annotations });
   }
 
-  /** The entry of a purge whose process did not see its end: the time in the revision says whether it was made. */
+  /** The entry of a purge whose process did not see its end: the time in the revision shows whether it was made. */
   async function settled({ purgeId, revision, entry }: BegunPurge): Promise<BegunPurge> {
     const read = await client.get<PolicyRevision>(kinds.policyRevision, revision);
     const isMade = read?.spec.purgeTime === entry.time;

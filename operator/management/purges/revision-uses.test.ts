@@ -71,7 +71,7 @@ const labels = (id: string, number: string) => ({
 });
 const policy = object<NonNullable<UseFacts['policy']>>('p', { spec: policyObject('p').spec });
 
-test('a version that nothing names or runs is not in use', () => {
+test('a revision that nothing names or runs is not in use', () => {
   expect(revisionUses(unused)).toEqual([]);
 });
 
@@ -123,7 +123,7 @@ test.each<readonly [string, Partial<UseFacts>, Partial<UseFacts>]>([
     { revision: { ...revision, metadata: { ...revision.metadata, labels: { [restoreMark]: 'requested' } } } },
     { revision: { ...revision, metadata: { ...revision.metadata, labels: { other: 'requested' } } } },
   ],
-])('%s is in use, and its neighbour is not', (_title, used, free) => {
+])('a revision is in use by %s, and its neighbour is not', (_title, used, free) => {
   expect(revisionUses({ ...unused, ...used })).toHaveLength(1);
   expect(revisionUses({ ...unused, ...free })).toEqual([]);
 });

@@ -27,7 +27,7 @@ export type UseFacts = {
   readonly isInCommand: boolean;
 };
 
-/** Everything that needs the text of a revision now, or that holds it. */
+/** Everything that needs or contains the text of a revision now. */
 export function revisionUses(facts: UseFacts): readonly RevisionUse[] {
   const { revision, policy, newest, bindings, routes, workloads, agentVersions, isInCommand } = facts;
   const { policyId, number, policy: recorded } = revision.spec;

@@ -16,7 +16,7 @@ test.each(['', 'Mi', '1 Gi', '1GB', '-1Gi', 'x'])('the text %j is not a quantity
   expect(heapMebibytes(text)).toBeUndefined();
 });
 
-test('the heap of a runtime takes three quarters of its memory limit', () => {
+test('the heap of a runtime uses three quarters of its memory limit', () => {
   expect(heapMebibytes('512Mi')).toBe(384);
   expect(heapMebibytes('1Gi')).toBe(768);
   expect(heapMebibytes('1Mi')).toBe(1);

@@ -102,7 +102,7 @@ export function describeWorkloads(title: string, openPlace: () => Promise<Worklo
       expect(workloads.observe('g-one').addresses).toEqual(addresses);
     });
 
-    test('a workload name has one manifest', async () => {
+    test('a workload name with a second manifest is refused', async () => {
       const { workloads, request } = await open();
       workloads.ensure(await request('g-one'));
       const { name, build } = await request('g-one');

@@ -8,7 +8,7 @@ import { readDecision } from './read-decision.ts';
 /** Enough for the longest answer of the schema in any tokenizer. */
 const maxCompletionTokens = 64;
 
-/** The strict JSON schema that the profile asks the model for (`bundle:classifier-profile:strict-json-schema`). */
+/** The strict JSON schema that the profile requests from the model (`bundle:classifier-profile:strict-json-schema`). */
 const responseFormat = {
   type: 'json_schema',
   json_schema: {
@@ -23,7 +23,7 @@ const responseFormat = {
   },
 } as const;
 
-/** The members of a chat completion that are read; others carry no decision. */
+/** The members of a chat completion that are read; others contain no decision. */
 const completionSchema = z.object({
   choices: z.tuple([
     z.object({

@@ -5,7 +5,9 @@ type Ask = (question: Question, signal: AbortSignal) => Promise<Verdict>;
 /** Receives the cause of each failed call, and undefined for each call that was answered. */
 export type NoteProvider = (cause: ProviderCause | undefined) => void;
 
-/** The same call with the cause in its verdict. A call that the caller ended says nothing about the provider. */
+/**
+ * The same call with the cause in its verdict. A call that the caller ended does not show the state of the provider.
+ */
 export function noteCause(ask: Ask, note: NoteProvider): Ask {
   return async (question, signal) => {
     const verdict = await ask(question, signal);

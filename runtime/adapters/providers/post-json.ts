@@ -26,7 +26,7 @@ type ProviderAnswer =
   | { readonly ok: false; readonly verdict: Extract<Verdict, { kind: 'failed' }> };
 
 const invalid: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_invalid_answer' } };
-/** Most bytes of an error that are searched for an unknown model, and how long they are waited for. */
+/** Maximum number of bytes of an error that are searched for an unknown model, and how long they are waited for. */
 const errorBytes = 8_192;
 const errorMs = 500;
 const unknownModelSchema = z.object({ error: z.object({ code: z.literal('model_not_found') }) });
@@ -38,7 +38,7 @@ function unavailable(cause: ProviderCause): ProviderAnswer {
 /**
  * Posts a JSON body and reads a strict JSON answer of at most 64 KiB. A provider that cannot be reached, closes the
  * connection early or answers with another status than 200 is unavailable: redirects are not followed, and of the body
- * of an error only the code `model_not_found` is looked at. The verdict names the cause. Never rejects.
+ * of an error only the code `model_not_found` is read. The verdict names the cause. Never rejects.
  */
 export async function postJson(call: ProviderCall, body: unknown, signal: AbortSignal): Promise<ProviderAnswer> {
   try {

@@ -113,7 +113,7 @@ describe('the cause of a failed call', () => {
     expect(await runtime.metric(failures, { provider: 'detector', cause: 'not_found' })).toBe(2);
   });
 
-  test.each(providerCauses)('%s has a sentence with a remedy', (cause) => {
+  test.each(providerCauses)('the failure cause %s has a sentence with a remedy', (cause) => {
     const { problem, remedy } = checkProviderProblem(cause);
     expect([problem.length > 10, remedy.length > 3]).toEqual([true, true]);
   });

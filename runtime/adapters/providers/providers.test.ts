@@ -55,7 +55,7 @@ describe('a detector', () => {
       'bundle:external-pipeline:contract',
       'guardrail:versioning:schema-detector-v1',
     ],
-    'a detector is asked with schema detector/v1, and its answer decides',
+    'a detector is called with schema detector/v1, and its answer decides',
     async () => {
       expect(await detect(allow)).toEqual(pass);
       const asked = provider.seen.at(-1);
@@ -107,7 +107,7 @@ describe('a detector', () => {
 
   verifies(
     ['guardrail:errors:verdict-error', 'bundle:external-pipeline:no-masking'],
-    'a detector whose answer is not exactly a decision makes no decision',
+    'an answer of a detector that is not exactly a decision fails the rule',
     async () => {
       const invalid = [
         '',
@@ -168,7 +168,7 @@ describe('a classifier', () => {
       'bundle:classifier-profile:stream-false',
       'bundle:classifier-profile:store-false',
     ],
-    'a classifier is asked by its profile, with its instruction and its own model, and decides',
+    'a classifier is called with its profile, its instruction and its own model, and decides',
     async () => {
       expect(await classify(says({ decision: 'allow' }))).toEqual(pass);
       const asked = provider.seen.at(-1);
@@ -246,7 +246,7 @@ describe('a classifier', () => {
 
   verifies(
     ['bundle:llm-classifier:uncertain-is-error', 'guardrail:fail-closed:undefined-classifier-answer'],
-    'a classifier that is uncertain, or answers with another word, makes no decision',
+    'a classifier that is uncertain, or answers with another word, fails the rule',
     async () => {
       for (const word of ['uncertain', 'maybe', 'Allow', '']) {
         expect(await classify(says({ decision: word })), word).toEqual(failed('verdict_undefined'));
@@ -254,16 +254,12 @@ describe('a classifier', () => {
     },
   );
 
-  verifies(
-    ['bundle:llm-classifier:refusal-is-error'],
-    'a classifier whose model refuses makes no decision',
-    async () => {
-      expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
-      expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
-    },
-  );
+  verifies(['bundle:llm-classifier:refusal-is-error'], 'a classifier whose model refuses fails the rule', async () => {
+    expect(await classify(says('', { refusal: 'I cannot help with that.' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, { refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says(null, { content: null, refusal: 'no' }))).toEqual(failed('verdict_refused'));
+    expect(await classify(says({ decision: 'allow' }, {}, 'content_filter'))).toEqual(failed('verdict_refused'));
+  });
 
   verifies(
     [
@@ -271,7 +267,7 @@ describe('a classifier', () => {
       'bundle:llm-classifier:no-masking',
       'bundle:llm-classifier:decision-only',
     ],
-    'a classifier whose answer is not exactly a decision makes no decision',
+    'an answer of a classifier that is not exactly a decision fails the rule',
     async () => {
       const contents: unknown[] = [
         '',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonValue } from '#kit/json/parse-strict';
 import type { Verdict } from '../../rules/compiled-section.ts';
 
-/** A decision whose word is not one that the contract knows. */
+/** A decision with a word that the contract does not define. */
 const otherDecision = z.strictObject({ decision: z.string() });
 
 /**

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Enough patterns for several threads: sets, a listing and a pattern that is looked for by probes. */
+/** Enough patterns for several threads: sets, a listing and a pattern that is found by probes. */
 const patterns = [
   regex('probe', 'ignore.{0,60}system'),
   masking(regex('card', '\\b(?:\\d[ -]?){13,19}\\b'), '#'),

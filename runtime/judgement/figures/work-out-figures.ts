@@ -57,7 +57,7 @@ export async function workOutFigures(
   }
 }
 
-/** The patterns without figures, each once. A rule with folds has two; it is judged with the one of the text as it is. */
+/** The patterns without figures, each once. A rule with folds has two; it is judged with that of the original text. */
 function tasksOf(rules: readonly { rule: LocalRule; stage: Stage }[], book: FigureBook): readonly Task[] {
   const tasks = new Map<string, Task>();
   const add = ({ pattern, caseSensitive }: PatternSource, masks: boolean, count: 0 | 1): void => {

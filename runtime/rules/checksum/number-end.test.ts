@@ -22,7 +22,7 @@ test.each(checksums)('published numbers have the checksum %s', (kind) => {
   for (const example of examples[kind]) expect([example, hasChecksum(kind, example)]).toEqual([example, true]);
 });
 
-/** A check number 00 of SNILS stands for the sums 0 and 100, so one changed digit can keep it. */
+/** The check number 00 of SNILS means the sums 0 and 100, so one changed digit can keep it. */
 const ambiguous = '087-654-303 00';
 
 test.each(checksums)('a number with one changed digit does not have the checksum %s', (kind) => {
@@ -61,7 +61,7 @@ test.each<[Checksum, string]>([
   expect(hasChecksum(kind, text)).toBe(false);
 });
 
-test('a no-break space in a number is ignored as a blank, and half of one is not', () => {
+test('a no-break space in a number is ignored like a blank, and one of its two bytes is not', () => {
   expect(hasChecksum('luhn', '4111\u00a01111 1111\u00a01111')).toBe(true);
   const half = Buffer.from('4111 1111 1111 1111\u00a0');
   expect(numberEnd('luhn', half, 0, [half.length - 1])).toBe(-1);
@@ -76,7 +76,7 @@ test.each<[string, Checksum, string, string]>([
   ['an insurance number before a digit', 'snils', '112-233-445 95', ' 7'],
   ['a field of a passport before a character', 'mrz', 'L898902C36', '<'],
   ['a number before another character', 'luhn', '4111111111111111', 'я1'],
-])('%s is found at its own end', (_, kind, number, behind) => {
+])('the end of %s is found before the text that follows', (_, kind, number, behind) => {
   const bytes = Buffer.from(number + behind);
   const ends = [...(number + behind).matchAll(/[\w<](?![\w<])/g)].map(({ index }) => index + 1);
   const own = number.length;

@@ -1,11 +1,11 @@
 import type { Checksum } from '#contracts/checksums';
 
 /**
- * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, hyphens, dots and slashes in it are
- * ignored, and so is letter case; any other character that the number cannot have makes it invalid. All ends are tested in
- * one pass, so that many cost as much as one.
+ * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, hyphens, dots and slashes
+ * in it are ignored, and so is letter case; any other character that the number cannot have makes it invalid. All ends
+ * are tested in one pass, so that many cost as much as one.
  * @param start where the number begins
- * @param ends ascending, each behind `start`
+ * @param ends ascending, each after `start`
  */
 export function numberEnd(kind: Checksum, bytes: Uint8Array, start: number, ends: readonly number[]): number {
   const length = readValues(bytes, start, ends);

@@ -5,8 +5,8 @@ import type { FoldView } from './fold-text.ts';
 
 /**
  * The pattern that is searched in folded texts: each character class also holds the folded form of its members. A class
- * that reaches to the end of Unicode is a negated one and stays as it is, because its folded members would add what it
- * excludes. Members that fold to several characters or to none add nothing.
+ * that extends to the end of Unicode is a negated one and stays unchanged, because its folded members would add
+ * characters that it excludes. Members that fold to several characters or to none add nothing.
  */
 export function foldPattern(node: PatternNode, view: FoldView): PatternNode {
   const table = foldTable(view.kinds);

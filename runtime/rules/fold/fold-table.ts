@@ -14,7 +14,7 @@ export const asSequence = -4;
 
 /** How each code point is folded. */
 export type FoldTable = {
-  /** By code point below `tableEnd`: the folded code point, or one of the entries above. */
+  /** Keyed by code point below `tableEnd`: the folded code point, or one of the entries above. */
   readonly entries: Int32Array;
   /** The replacement of an entry `asSequence`; never longer in UTF-8 than its source. */
   readonly sequences: ReadonlyMap<number, readonly number[]>;
@@ -128,9 +128,9 @@ function withoutAccents(character: string): string {
 }
 
 /**
- * The Latin letter that each letter of another alphabet or form looks like, from the table of Unicode (UTS 39). Letters
+ * The Latin letter that each letter of another alphabet or form resembles, from the table of Unicode (UTS 39). Letters
  * that are equal without case stay equal: an ASCII letter of their group decides, else the first letter in lower case
- * that looks like one, else the first letter that does. ASCII stays as it is: digits that look like letters are ordinary
+ * that resembles one, else the first letter that does. ASCII stays unchanged: digits that resemble letters are ordinary
  * digits.
  */
 function confusableLetters(): ReadonlyMap<number, number> {

@@ -36,7 +36,7 @@ describe('foldText', () => {
     }
   });
 
-  test('in a response, one folded character comes from at most 6 bytes', () => {
+  test('in a response, one folded character is made from at most 6 bytes', () => {
     expect(responseSourceBytes).toBe(6);
     expect(folded('a\u200b\u00adb', folds, 'response')).toBe('ab');
     expect(folded('a\u200b\u200bb', folds, 'response')).toBe('a\u200bb');

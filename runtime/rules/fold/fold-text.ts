@@ -20,7 +20,9 @@ import {
 export type FoldView = {
   readonly key: string;
   readonly kinds: ReadonlySet<Fold>;
-  /** The most bytes of the original from which one folded character may come, those left out after it included. */
+  /**
+   * Maximum number of bytes of the original from which one folded character may come, those left out after it included.
+   */
   readonly sourceBytes: number;
 };
 
@@ -111,7 +113,7 @@ function beyondTable(rune: number, { dropsInvisible, joinsMarks }: FoldTable): n
   return joinsMarks && isMark(rune) ? asMark : rune;
 }
 
-/** Whether a character becomes a part of the one before it, or of none: then nothing is written for it. */
+/** Whether a character becomes a part of the previous one, or of none: then nothing is written for it. */
 function joinLast(
   writer: Writer,
   table: FoldTable,
@@ -140,7 +142,7 @@ function joinMark({ composites, entries, dropsMarks }: FoldTable, base: number, 
   return dropsMarks && isEuropeanLetter(base) ? base : undefined;
 }
 
-/** The folded text as far as it is written; `from` is where its last character begins. */
+/** The folded text written so far; `from` is where its last character begins. */
 type Writer = {
   readonly out: Buffer;
   readonly places: Places | undefined;

@@ -23,7 +23,7 @@ const plain = (word: string): string => word.replaceAll('ё', 'е');
 const stemOf = (word: string): string => (word.length < 3 ? word : snowballStem(plain(word)));
 
 describe('terms with stems', () => {
-  test('the number of words is large enough to be meaningful', () => {
+  test('the number of words in the stemming test is large enough to be meaningful', () => {
     expect(words.length).toBeGreaterThan(1_500);
   });
 
@@ -41,7 +41,7 @@ describe('terms with stems', () => {
     expect(found).toEqual(words.filter((word) => stems.includes(stemOf(word))));
   });
 
-  test('places of matches are those of the words in the text', () => {
+  test('the places of stemmed matches are those of the words in the text', () => {
     const text = 'ёЛКАМИ, hopes — bombs! Взрывчатками x';
     const compiled = compileStems(['елка', 'bomb', 'взрывчатка', 'hope']);
     const places = compiled.matches(Buffer.from(text), 10);

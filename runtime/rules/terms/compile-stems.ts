@@ -3,7 +3,7 @@ import { compileTokens } from './compile-tokens.ts';
 import { type StemmedText, stemText } from './stem-text.ts';
 import type { TermMatcher } from './term-list.ts';
 
-/** The most letters of a word that are compared with the stems of the terms before it is stemmed. */
+/** Maximum number of letters of a word that are compared with the stems of the terms before it is stemmed. */
 const longestPrefix = 3;
 /** At most so many letters at the end of a Snowball stem are not those of the word: `capabl` of `capabilities`. */
 const replacedLetters = 2;

@@ -13,9 +13,9 @@ import { Vocabulary } from './token-vocabulary.ts';
  * term only equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in `use .net now`
  * and not in `asp.net`.
  *
- * The text is cut into pieces: runs of token characters, and every other character alone. Both ends of a match are
- * piece borders, so a term is a sequence of pieces. A piece that is not a run carries in its symbol whether a run follows;
- * in a term the last one must not be followed by one.
+ * The text is split into pieces: runs of token characters, and every other character alone. Both ends of a match are
+ * piece borders, so a term is a sequence of pieces. A piece that is not a run records in its symbol whether a run
+ * follows; in a term the last one must not be followed by one.
  */
 export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const fold = caseSensitive ? new Int32Array(0) : foldRepresentatives();

@@ -12,7 +12,7 @@ const ALPHABETS = {
 } as const;
 
 /**
- * Generates terms, and a text that contains them in several cases behind enough other text to fill more than one block.
+ * Generates terms, and a text that contains them in several cases after enough other text to fill more than one block.
  */
 const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) => {
   const wordOf = (maxLength: number) =>

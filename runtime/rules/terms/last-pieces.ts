@@ -5,7 +5,7 @@ import { characterAt, characterBefore } from '../unicode/utf8.ts';
 import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
-// A text is cut at every character that is not a token character; the parts between are words, maybe empty ones. This
+// A text is split at every character that is not a token character; the parts between are words, maybe empty ones. This
 // code reads nearly every byte of every text. Word ends are hard for the processor to predict, so no code branches on
 // them: each character is recorded as an end, and an entry that ends no word is overwritten by the next one. Functions
 // copy the tables into local constants, because the compiler looks up a constant of the module at every access.

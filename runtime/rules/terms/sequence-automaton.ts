@@ -76,7 +76,7 @@ type Trie = Edges & {
   readonly ends: Int32Array;
 };
 
-/** Fail links and longest sequences, shorter paths first: a fail link always leads to a shorter path. */
+/** Fail links and longest sequences, shorter paths first: a fail link always points to a shorter path. */
 function links(trie: Trie, states: number): { fail: Int32Array; longest: Int32Array } {
   const fail = new Int32Array(states);
   const longest = new Int32Array(states);

@@ -10,7 +10,9 @@ export type StemmedText = {
 
 /** Shorter words are their own stems here: most of them are no forms of another word, and texts have many. */
 const shortestStemmed = 3;
-/** The most words of one text that are stemmed; stemming takes microseconds, and a check cannot be interrupted. */
+/**
+ * Maximum number of words of one text that are stemmed; stemming takes microseconds, and a check cannot be interrupted.
+ */
 export const maxStemmedWords = 2_000;
 
 /** A text has more words of the kind than one check may stem, so the rule cannot be judged: the check fails. */
@@ -27,8 +29,8 @@ type MayMatch = (prefix: string) => boolean;
 
 /**
  * Replaces each English word in Latin letters and each Russian word in Cyrillic letters by its Snowball stem in lower
- * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay, and so do those that cannot match. Throws
- * where more than `maxStemmedWords` different words would be stemmed.
+ * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay unchanged, and so do those that cannot
+ * match. Throws where more than `maxStemmedWords` different words would be stemmed.
  */
 export function stemText(bytes: Buffer, mayMatch: MayMatch): StemmedText {
   const isToken = tokenCharacters();

@@ -1,8 +1,8 @@
 import { characterBefore } from '../unicode/utf8.ts';
 
 /**
- * Numbers the pieces (runs of token characters, and single other characters) that occur in a list of terms. 0 stands
- * for a piece of no term. Call `close` once, after the last piece was learnt and before the first one is looked up.
+ * Numbers the pieces (runs of token characters, and single other characters) that occur in a list of terms. 0 means a
+ * piece of no term. Call `close` once, after the last piece was learnt and before the first one is looked up.
  */
 export class Vocabulary {
   readonly #fold: Int32Array;
@@ -16,7 +16,7 @@ export class Vocabulary {
   #runeStarts = new Int32Array(1);
   #runes = new Int32Array(0);
 
-  /** `fold` maps code points to their case representatives; a code point past its end stands for itself. */
+  /** `fold` maps code points to their case representatives; a code point beyond its end represents itself. */
   constructor(fold: Int32Array) {
     this.#fold = fold;
   }

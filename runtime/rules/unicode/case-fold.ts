@@ -43,7 +43,7 @@ export function foldOrbit(rune: number): readonly number[] {
 
 /**
  * For every foldable code point the smallest of its orbit: two code points are equal without case exactly when they
- * have the same entry. A code point at or past the table's end stands for itself.
+ * have the same entry. A code point at or beyond the table's end represents itself.
  */
 export function foldRepresentatives(): Int32Array {
   if (representatives !== undefined) return representatives;

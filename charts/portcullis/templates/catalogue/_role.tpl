@@ -133,7 +133,7 @@ spec:
           startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 300 }
           # The event loop answers, so that a frozen process fails and a busy one does not.
           livenessProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
-          # It asks the database, and waits at first until the worker has read all resources.
+          # It queries the database, and waits at first until the worker has read all resources.
           readinessProbe: { httpGet: { path: /readyz, port: admin }, periodSeconds: 2, timeoutSeconds: 5 }
           {{- if not $isWorker }}
           # Keeps serving until every proxy has removed the replica from its table.
@@ -212,7 +212,7 @@ spec:
         {{- if not $isWorker }}{{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 ---
-# Apart from what clients reach: metrics are for the cluster alone.
+# This port is separate from the one for clients, because metrics are only for the cluster.
 apiVersion: v1
 kind: Service
 metadata:

@@ -45,7 +45,7 @@ spec:
       securityContext:
         {{- include "portcullis.podSecurityContext" $ | nindent 8 }}
       {{- include "portcullis.placement" (dict "context" $ "component" .component "values" $own) | nindent 6 }}
-      # Requests in flight have 15 s; then an event that is processed goes back to the others.
+      # Requests in flight have 15 s; then an event in progress returns to the other workers.
       terminationGracePeriodSeconds: 60
       containers:
         - name: {{ .component }}

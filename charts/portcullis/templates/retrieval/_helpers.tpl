@@ -323,7 +323,7 @@ spec:
       securityContext:
         {{- include "portcullis.podSecurityContext" $ | nindent 8 }}
       {{- include "portcullis.placement" (dict "context" $ "component" .component "values" .values) | nindent 6 }}
-      # Requests in flight have 15 s; then a job that a worker holds goes back to the others.
+      # Requests in flight have 15 s; then a job of a worker returns to the other workers.
       terminationGracePeriodSeconds: 60
       containers:
         - name: {{ .component }}

@@ -66,7 +66,7 @@ export const agentSentencesRu: SentenceTable = {
   'they will be repeated': 'они будут повторены',
   'the image has a digest and the card is valid': 'у образа есть контрольная сумма, и карточка допустима',
   'the flow, its manifest and its tests are valid': 'схема, её манифест и её тесты допустимы',
-  'the tests count when the version is accepted': 'тесты учитываются, когда версия принята',
+  'the tests run when the version is accepted': 'тесты выполняются, когда версия принята',
   'the tests exceeded their time or memory': 'тестам не хватило времени или памяти',
   '{failed} of {all} tests failed: {names*}': 'тестов не пройдено: {failed} из {all}: {names}',
   'an image has no tests that the operator could run': 'у образа нет тестов, которые мог бы выполнить оператор',
@@ -109,7 +109,7 @@ export const agentSentencesRu: SentenceTable = {
   'the bundle cannot be read': 'пакет не читается',
   'the bundle does not have the shape of an agent bundle': 'пакет не имеет формы пакета агента',
   'the digest of the bundle is not that of its content': 'контрольная сумма пакета не соответствует его содержимому',
-  'the place of files does not answer; calls with files fail until it does':
+  'the file store does not answer; calls with files fail until it does':
     'хранилище файлов не отвечает; пока оно не ответит, вызовы с файлами не выполняются',
   'the policy {policy} is no longer served in the revision that the version names: serve that revision under this name, or publish a version that names the present one':
     'политика {policy} больше не действует в той ревизии, которую называет версия: включите эту ревизию под этим именем или опубликуйте версию, которая называет нынешнюю',

@@ -104,9 +104,9 @@ export const flowSentencesRu: SentenceTable = {
   'is for prompts with tools only': 'разрешено только для узлов prompt с инструментами',
   'is the name of an earlier tool, too': 'у инструмента выше такое же имя',
   'must have each {name} among the required parameters': 'каждое {name} должно быть среди обязательных параметров',
-  'must have each {name} once, and inputs.path a value for each':
+  'must contain each {name} once, and inputs.path must have a value for each name':
     'каждое {name} должно быть один раз, а в inputs.path — значение для каждого',
-  'must not be GET where there is a body': 'не должно быть GET, если есть тело запроса',
+  'must not be GET because the request has a body': 'не должно быть GET, если есть тело запроса',
 
   // References.
   'names {reference}, {problem*}': 'называет {reference}, {problem}',

@@ -93,7 +93,7 @@ export const ruleSentencesRu: SentenceTable = {
   'it has a term of more than {bytes} bytes': 'в нём есть термин длиннее {bytes} байт',
   'it has a term of more than {characters} characters, each of which may come from {bytes} bytes of text with its folds':
     'в нём есть термин длиннее {characters} знаков, а каждый знак после свёртки может занимать {bytes} байт текста',
-  'it is anchored to the begin or end of the text': 'шаблон привязан к началу или концу текста',
+  'it is anchored to the beginning or end of the text': 'шаблон привязан к началу или концу текста',
   'it may need {bytes} bytes of text to find a match, more than the {shared} that windows share':
     'чтобы найти совпадение, может понадобиться {bytes} байт текста, больше чем {shared}, общих у соседних окон',
   'it may need any number of bytes of text to find a match, more than the {shared} that windows share':

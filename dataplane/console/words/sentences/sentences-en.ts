@@ -1,4 +1,4 @@
 import type { SentenceTable } from './translate.ts';
 
-/** English pages show the sentences of the APIs as they are. */
+/** English pages show the sentences of the APIs unchanged. */
 export const sentencesEn: SentenceTable = {};

@@ -8,7 +8,7 @@ const slotsOf = (text: string): readonly string[] =>
 const isSame = (english: string): boolean => /portcullis reapply|^advertised_capability/.test(english);
 const leftOut = ['detail'];
 
-test('every translation is Russian and has every value of its sentence', () => {
+test('every Russian sentence is in Cyrillic and has every value of its English sentence', () => {
   expect(sentences.length).toBeGreaterThan(500);
   for (const [english, russian] of sentences) {
     const hasOwnWords = english.replaceAll(/\{[a-z]+[+*]?\}/g, '').match(/[a-z]{2}/i) !== null;

@@ -13,7 +13,7 @@ const table: SentenceTable = {
   wait: 'подождите',
 };
 
-/** The text with what is English in brackets. */
+/** The text with English parts in brackets. */
 function shown(text: string): string {
   return translate(table, text)
     .map((part) => (part.isEnglish ? `[${part.text}]` : part.text))
@@ -35,7 +35,7 @@ test.each([
   ['values in another order', 'the rule r is not valid in request', 'в request правило r: недопустимо'],
   ['a clause before its effect', 'wait, so nothing is served', 'подождите, поэтому ничего не действует'],
   ['a name or a code', 'probe_timeout', 'probe_timeout'],
-])('%s is translated', (_name, english, russian) => expect(shown(english)).toBe(russian));
+])('the sentence %s is translated', (_name, english, russian) => expect(shown(english)).toBe(russian));
 
 test.each([
   ['an unknown sentence', 'It is so.', '[It is so.]'],
@@ -44,7 +44,7 @@ test.each([
   ['an unknown clause', 'it is so; wait', '[it is so]; подождите'],
   ['a name of several words', 'The policy my chat is archived.', '[The policy my chat is archived.]'],
   ['an unknown problem of a field', 'a.b is so', '[a.b is so]'],
-])('%s stays English', (_name, english, marked) => expect(shown(english)).toBe(marked));
+])('the text %s stays English', (_name, english, marked) => expect(shown(english)).toBe(marked));
 
 test('a text of at most 4,096 characters is translated', () => {
   const named = (length: number) => `the policy ${'x'.repeat(length - 'the policy  is archived'.length)} is archived`;
@@ -59,7 +59,7 @@ test('a text of at most 16 sentences, and a list of at most 50 clauses, is trans
   expect(shown(Array(51).fill('wait').join('; '))).toMatch(/^\[/);
 });
 
-test('texts in texts are translated to the sixth level below the text', () => {
+test('nested texts are translated to the sixth level below the text', () => {
   const nested = (levels: number) => `${'the policy chat is archived: '.repeat(levels)}wait for it`;
   const known = (levels: number) => `${'the policy chat is archived: '.repeat(levels)}wait, so nothing is served`;
   expect(shown(known(5))).not.toContain('[');

@@ -1,6 +1,6 @@
 /**
  * Sentences of the APIs in English, without a full stop, and their translations. A slot is `{x}` for one word such as a
- * name or a number, `{x+}` for words that stay as they are such as a list of names, and `{x*}` for text that is
+ * name or a number, `{x+}` for words that stay unchanged such as a list of names, and `{x*}` for text that is
  * translated itself. A translation has `{x}` for each of them.
  */
 export type SentenceTable = Readonly<Record<string, string>>;
@@ -21,11 +21,14 @@ type Template = {
 
 /** Longest text that is translated, characters; a condition has at most 32,768. */
 const longestText = 4_096;
-/** Most levels of texts within texts, and most sentences and clauses of one: they bound the time for a text of a stranger. */
+/**
+ * Maximum number of levels of texts within texts, and maximum number of sentences and clauses of one: they bound the
+ * time for a text of a stranger.
+ */
 const mostLevels = 6;
 const mostSentences = 16;
 const mostClauses = 50;
-/** Most different texts within one text that are looked up. */
+/** Maximum number of different texts within one text that are looked up. */
 const mostTexts = 500;
 /** A template with fewer own characters matches many texts: it counts for one clause, if its slots are translated, too. */
 const leastWeight = 8;
@@ -52,7 +55,7 @@ export function translate(table: SentenceTable, text: string): Parts {
   return textParts({ index, found: new Map() }, text, 0).parts;
 }
 
-/** The templates with the most own text first: they are the most specific ones. */
+/** The templates with the longest fixed text first: they are the most specific ones. */
 function indexOf(table: SentenceTable): Index {
   const all = Object.entries(table)
     .map(([english, translation]): Template => {
@@ -102,7 +105,7 @@ function englishLength({ parts }: Found): number {
   return parts.reduce((sum, { text, isEnglish }) => sum + (isEnglish ? text.length : 0), 0);
 }
 
-/** The text as one sentence, a name, a number or a code; undefined if it is none. */
+/** The text as one sentence, a name, a number or a code; undefined if it is something else. */
 function wholeText(translation: Translation, text: string, level: number): Found | undefined {
   const body = text.endsWith('.') ? text.slice(0, -1) : text;
   const isSeveral = clauseEnd.test(text);

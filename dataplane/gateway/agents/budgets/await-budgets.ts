@@ -13,10 +13,10 @@ const removeEveryMs = 3_600_000;
 const session = { applicationName: 'portcullis-gateway-budgets', statementTimeoutMs: 2_000, max: 4 } as const;
 
 /**
- * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached, and
- * while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that is lost as a whole is
- * created again, because its counts end with the day. Disposing closes the connections.
- * @param lookMs time between two looks for lost tables, milliseconds
+ * Opens the budgets in the background, because the gateway also serves requests that need no budget. Until the database
+ * was reached, and while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that
+ * is lost as a whole is created again, because its counts end with the day. Disposing closes the connections.
+ * @param lookMs interval between two queries for lost tables, milliseconds
  */
 export function awaitBudgets(
   { databaseUrl: url, databasePasswordFile }: BudgetsAccess,

@@ -62,7 +62,7 @@ test('a run whose person has used the budget is refused with 429 and the time to
   expect([(await call()).status, runs()]).toEqual([200, 1]);
 });
 
-test('the end of a session of MCP takes no run, so that it is possible with a used budget', async () => {
+test('the end of an MCP session counts as no run, so that it is possible with an exhausted budget', async () => {
   outcome = { limit: 'runs', span: 'day', retryAfterSeconds: 60 };
   const token = await world.personToken('ann');
   expect((await world.call(path, { token, method: 'DELETE' })).status).toBe(200);
@@ -72,7 +72,7 @@ test('the end of a session of MCP takes no run, so that it is possible with a us
   expect(taken).toEqual([]);
 });
 
-test('the bytes of both bodies of a run count for its person', async () => {
+test('the bytes of the request and of the answer of a run count for its person', async () => {
   process.play((response) => void response.end('{"done":1}'));
   expect((await call()).status).toBe(200);
   await until('the bytes are counted', async () => (used.length > 0 ? true : undefined));
@@ -87,7 +87,7 @@ test('while the budgets cannot be read no run starts', async () => {
   expect(await answer.json()).toMatchObject({ code: 'budget_unavailable' });
 });
 
-test('a call that is not admitted takes nothing from a budget', async () => {
+test('a call that is not admitted uses nothing of a budget', async () => {
   expect((await call({ token: await world.personToken('bob') })).status).toBe(404);
   expect((await call({ token: undefined })).status).toBe(401);
   expect(taken).toEqual([]);

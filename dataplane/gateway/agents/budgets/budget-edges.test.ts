@@ -58,7 +58,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
     ['that two runs use up', 2 * bytesOfRun, [200, 200, 429, 429]],
     ['of one byte more than two runs use', 2 * bytesOfRun + 1, [200, 200, 200, 429]],
   ])(
-    'a run is refused once the bytes of its caller for the day are used up: a limit %s',
+    'a run is refused once the daily bytes of its caller are used up: a limit %s',
     async (_what, bytesPerDay, expected) => {
       await using served = await open(opened, { bytesPerDay });
       const statuses: number[] = [];
@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
     },
   );
 
-  test('a run may start while one token of a day is left, and none when the last one is used', async () => {
+  test('a run may start while one token of the day is left, and not when the last one is used', async () => {
     await using served = await open(opened, { tokensPerDay: 10 });
     let used = 9;
     await using model = await startScriptedHttp((response) => {

@@ -5,7 +5,7 @@ import type { RunBudgets, RunUse } from './ports.ts';
 type Use = { readonly agentId: string; readonly person: Subject; readonly used: RunUse };
 
 /**
- * Counts what a call that has ended has used. Never rejects: the answer cannot be withdrawn, and while the budgets
+ * Counts the usage of a call that has ended. Never rejects: the answer cannot be withdrawn, and while the budgets
  * cannot be written no further run starts.
  */
 export async function countUse(

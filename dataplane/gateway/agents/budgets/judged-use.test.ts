@@ -60,7 +60,7 @@ test.each([
   ['are counted', false],
   ['cannot be counted', true],
 ])(
-  'the bytes of an answer that the policy denies late were sent: its end has the same code if they %s',
+  'the bytes of an answer that the policy denies late count as sent: its end has the same code if they %s',
   async (_what, lost) => {
     isLost = lost;
     image.play((response) => {
@@ -92,7 +92,7 @@ test('a refusal and the next run of its caller do not wait until the bytes are c
   expect(used).toEqual(Array.from({ length: 2 }, () => ({ tokens: 0, bytes: body.length })));
 });
 
-test('a call that no process took counts no bytes', async () => {
+test('a call that no process received counts no bytes', async () => {
   image.play((response) => void response.destroy());
   expect((await call()).status).toBe(503);
   image.play((response) => void response.end(JSON.stringify(resultOf('fine'))));

@@ -7,7 +7,7 @@ import { BudgetsUnavailableError } from './ports.ts';
 const ann = { issuer: 'https://people.example', subject: 'ann' };
 const limits = { perMinute: 5, perDay: undefined, tokensPerDay: undefined, bytesPerDay: undefined };
 
-test('while the table of budgets is lost no run may start, and a schema that is lost as a whole is created again', async () => {
+test('while the table of budgets is lost no run may start, and a lost schema is created again', async () => {
   await using opened = await openTestDatabase();
   const events: { readonly event: string; readonly tables?: unknown }[] = [];
   const note = (event: string, fields: object = {}): void => void events.push({ event, ...fields });
@@ -39,7 +39,7 @@ test('the creation of a lost schema is repeated until it succeeds', async () => 
   await using budgets = awaitBudgets(access, limits, { info: note, warn: note }, 20);
   await until('the budgets are open', () => events.includes('agent_budgets_available'));
   const { sql } = opened.database;
-  // A type of this name prevents the table, and is none of the tables that are looked for.
+  // A type of this name prevents the creation of the table, and does not count as one of the expected tables.
   await sql.begin(async (transaction) => {
     await transaction`drop schema agent_budgets cascade`;
     await transaction`create schema agent_budgets`;

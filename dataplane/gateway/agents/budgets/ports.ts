@@ -7,7 +7,7 @@ export type UsedBudget = {
   readonly retryAfterSeconds: number;
 };
 
-/** What runs have used: tokens that models reported, and bytes of the bodies of calls in both directions. */
+/** The usage of runs: tokens that models reported, and bytes of the bodies of calls in both directions. */
 export type RunUse = { readonly tokens: number; readonly bytes: number };
 
 /** The runs, tokens and bytes that one person may use with one agent, in all replicas together. */
@@ -19,7 +19,7 @@ export type RunBudgets = {
    * @throws BudgetsUnavailableError
    */
   take(agentId: string, person: Subject): Promise<UsedBudget | undefined>;
-  /** Counts what a run has used in the budgets of the day. @throws BudgetsUnavailableError */
+  /** Counts the usage of a run in the budgets of the day. @throws BudgetsUnavailableError */
   use(agentId: string, person: Subject, used: RunUse): Promise<void>;
 };
 

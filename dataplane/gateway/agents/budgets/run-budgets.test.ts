@@ -25,7 +25,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
   const rows = async (agent: string) =>
     (await opened.database.sql`select * from agent_budgets.runs_of_person where agent_id = ${agent}`).length;
 
-  test('a person starts as many runs of an agent in a day as the budget has, and another person has a budget of its own', async () => {
+  test('a person starts as many runs of an agent in a day as the budget has, and another person has a separate budget', async () => {
     const agent = newAgent();
     const budgets = openRunBudgets(opened.database, { ...none, perDay: 2 });
     expect([await budgets.take(agent, ann), await budgets.take(agent, ann)]).toEqual([undefined, undefined]);
@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
     expect(await budgets.take(agent, ann)).toBeUndefined();
   });
 
-  test('a run that the budget of a minute refuses takes nothing from the budget of the day', async () => {
+  test('a run that is refused by the budget of a minute uses nothing of the budget of the day', async () => {
     const agent = newAgent();
     const minute = openRunBudgets(opened.database, { ...none, perMinute: 1 });
     // The second run is refused unless a minute ends between the two.
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
     expect(await budgets.take(agent, ann)).toBeUndefined();
   });
 
-  test('the table has no name of a person, and old rows are removed', async () => {
+  test('the table of budgets has no name of a person, and old rows are removed', async () => {
     const [old, present] = [newAgent(), newAgent()];
     const budgets = openRunBudgets(opened.database, { ...none, perMinute: 1, perDay: 1 });
     await budgets.take(old, ann);
@@ -112,7 +112,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
     expect([await rows(old), await rows(present)]).toEqual([0, 1]);
   });
 
-  test('without its database no run is let through', async () => {
+  test('without the database of budgets no run may start', async () => {
     const closed = opened.connect();
     await closed[Symbol.asyncDispose]();
     const budgets = openRunBudgets(closed, { ...none, perMinute: 1, perDay: 1 });

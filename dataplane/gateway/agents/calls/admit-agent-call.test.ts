@@ -55,24 +55,24 @@ async function callThrough(change: () => Promise<void>, path: string): Promise<n
 
 verifies(
   ['agent-gateway:route-to-version:bound'],
-  'a call whose rights are answered after a switch was reported reaches the version that is served then',
+  'a call whose rights are answered after a switch was reported reaches the newly served version',
   async () => {
     const status = await callThrough(() => world.serve({ versions: versions(), served: secondVersion }), of());
     expect([status, reached()]).toEqual([200, [0, 1]]);
   },
 );
 
-test('a call to a version that is unlisted while rights are asked for is answered with 404 and reaches no process', async () => {
+test('a call to a version that is unlisted while rights are checked is answered with 404 and reaches no process', async () => {
   const only = () => world.serve({ versions: versions().slice(1), served: secondVersion });
   expect([await callThrough(only, of(firstVersion)), reached()]).toEqual([404, [0, 0]]);
 });
 
-test('a call whose route does not change while rights are asked for reaches the served version', async () => {
+test('a call whose route does not change while rights are checked reaches the served version', async () => {
   const status = await callThrough(async () => {}, of());
   expect([status, reached()]).toEqual([200, [1, 0]]);
 });
 
-test('a public card is read without a token, which calls and cards of other agents need', async () => {
+test('a public card is read without a token, which calls and cards of other agents require', async () => {
   const card = `/agents/${agentId}/.well-known/agent-card.json`;
   const admit = (path: string, method: string) =>
     world.call(path, method === 'GET' ? { method } : { method, body: '{}' }).then(({ status }) => status);
@@ -88,7 +88,7 @@ test('a public card is read without a token, which calls and cards of other agen
   expect(await admit(`/agents/${agentId}/message:send`, 'POST')).toBe(401);
 });
 
-test('a version is in use from the moment when the route of a call is read', async () => {
+test('a version is in use from the time when the route of a call is read', async () => {
   const pins = createVersionPins(() => {});
   const spec: AgentRouteSpec = {
     formatVersion: agentRouteFormat,

@@ -59,7 +59,7 @@ export async function admitAgentCall(
   }
   if (!plane.table.isComplete) throw new AgentRefusal('agent_unavailable');
   const right = await askRights(() => judgeRights(plane.relations, caller, { agentId, mode: operation.mode }));
-  // Read only now: the route may have switched while the caller and its rights were asked for.
+  // Read only now: the route may have switched while the caller and its rights were checked.
   const found = plane.table.lookup(agentId);
   const spec = specOf(found);
   if (right === 'none' || found.kind === 'unknown') throw new AgentRefusal('not_found');

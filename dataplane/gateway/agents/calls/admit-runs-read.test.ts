@@ -52,7 +52,7 @@ async function read(person: string, path: string, method = 'GET') {
 const runs = `/agents/${agentId}/runs`;
 const ofVersion = `/agents/${agentId}/versions/${firstVersion}/runs`;
 
-test('the owner of an agent reads all runs of a version, and a caller its own, by the token of the gateway alone', async () => {
+test('with only the gateway token, the owner of an agent reads all runs of a version, and a caller reads its own', async () => {
   const all = { status: 200, path: '/runs/all', operation: 'runs:all', sub: 'ann' };
   expect(await read('ann', runs)).toEqual(all);
   expect(await read('ann', `${ofVersion}/${runId}?x=1`)).toEqual({ ...all, path: `/runs/all/${runId}` });
@@ -84,7 +84,7 @@ test('the group of every caller reads runs of an agent over A2A, and none of a t
   world.rights.delete(`${authenticatedAll}#member invoke agent:${agentId}`);
 });
 
-test('runs are not read while the rights cannot be asked for', async () => {
+test('runs are not read while the rights cannot be checked', async () => {
   for (const fault of [new RelationsUnavailableError(), new RelationsModelError('too_complex', 'too many groups')]) {
     world.fault = fault;
     expect((await read('ann', runs)).status).toBe(503);

@@ -24,7 +24,7 @@ type CallerRefusal = {
   readonly code: 'unauthenticated' | 'identity_unavailable' | 'tenant_forbidden';
 };
 
-/** What a caller is determined from. */
+/** The facts from which a caller is determined. */
 export type CallOrigin = {
   readonly rawHeaders: readonly string[];
   /** IP address of the other end of the connection. */
@@ -38,7 +38,8 @@ const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refuse
 
 /**
  * Production mode: people by the tokens of trusted issuers, agents by tokens of this gateway. A token of another issuer
- * with a chain of actors is refused: only the gateway knows which agents have acted (`agent-gateway:identity:checked`).
+ * with a chain of actors is refused: only the gateway can tell which agents have acted
+ * (`agent-gateway:identity:checked`).
  */
 export function identifyByToken(people: Verifier, agents: AgentCallVerifier): IdentifyCaller {
   return async ({ rawHeaders }, agentId) => {

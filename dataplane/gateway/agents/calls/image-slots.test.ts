@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createImageSlots } from './image-slots.ts';
 
-test('a version has at most as many runs as its limit, and each run that ends makes room for one', () => {
+test('a version has at most as many runs as its limit, and each ended run frees a place', () => {
   const slots = createImageSlots();
   const first = slots.take('v1', 2);
   expect([first, slots.take('v1', 2)]).not.toContain(undefined);
@@ -14,7 +14,7 @@ test('a version has at most as many runs as its limit, and each run that ends ma
   expect(slots.take('v1', 2)).toBeUndefined();
 });
 
-test('a version without runs takes no memory', () => {
+test('a version without runs uses no memory', () => {
   const slots = createImageSlots();
   slots.take('v1', 1)?.[Symbol.dispose]();
   expect(slots.size).toBe(0);

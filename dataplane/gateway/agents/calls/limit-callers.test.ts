@@ -11,7 +11,7 @@ function countOf(admits: () => boolean): number {
   return count;
 }
 
-test('a caller sends the share of two seconds at once, and then 20 requests for each run of a minute', () => {
+test('a caller may send the requests of two seconds in a burst, and then 20 requests for each run of a minute', () => {
   let now = 0;
   const limiter = createCallerLimiter({ perMinute: 6_000 }, () => now);
   expect(countOf(() => limiter.admits(ann))).toBe(4_000);
@@ -25,7 +25,7 @@ test.each([
   [1, 400],
   [600, 400],
   [603, 402],
-])('of agents with %i runs in a minute a caller may send %i requests at once', (perMinute, atOnce) => {
+])('a caller of agents with %i runs in a minute may send %i requests in a burst', (perMinute, atOnce) => {
   let now = 0;
   const limiter = createCallerLimiter({ perMinute }, () => now);
   expect(countOf(() => limiter.admits(ann))).toBe(atOnce);
@@ -35,7 +35,7 @@ test.each([
   expect(limiter.admits(ann)).toBe(true);
 });
 
-test('persons and the agents that call for a person have bounds of their own', () => {
+test('persons and the agents that call for a person have separate rate limits', () => {
   const limiter = createCallerLimiter({ perMinute: 1 }, () => 0);
   const through = (subject: string) => ({ ...ann, actors: [person(subject)] });
   for (const caller of [ann, { ...ann, subject: person('bob') }, through('helper'), through('desk')]) {
@@ -43,7 +43,7 @@ test('persons and the agents that call for a person have bounds of their own', (
   }
 });
 
-test('a run has 1,000 tokens in a second, and all runs of one person with one agent 2,000, with any setting', () => {
+test('a run may request 1,000 tokens in a second, and all runs of one person with one agent 2,000, with any setting', () => {
   let now = 0;
   const limiter = createCallerLimiter({ perMinute: 1 }, () => now);
   const left = (runId: string, subject = 'ann', agentId = 'question') =>

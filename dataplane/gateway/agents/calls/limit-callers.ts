@@ -6,7 +6,7 @@ import type { RunLimits } from './limit-runs.ts';
 export type CallerLimiter = {
   /** Whether a request of this caller may be answered now, for any agent. */
   admits(caller: Pick<AgentCaller, 'subject' | 'actors'>): boolean;
-  /** Whether the run of this grant may ask for a token now. */
+  /** Whether the run of this grant may request a token now. */
   admitsTrade(grant: Pick<RunGrant, 'runId' | 'agentId' | 'subject'>): boolean;
   /** Seconds after which a refused caller or run has its next request. */
   readonly retryAfterSeconds: number;
@@ -16,18 +16,22 @@ export type CallerLimiter = {
 const requestsPerRun = 20;
 /** A caller of an agent whose runs are few may read and poll as often as one that starts this many in a minute. */
 const leastPerMinute = 600;
-/** Seconds in which a caller that has sent nothing may send at once. */
+/** Seconds whose share of requests a caller that has sent nothing may send in a burst. */
 const burstSeconds = 2;
-/** Tokens of a run in a second, and as many at once: each of its calls needs one, and a loop makes many calls side by side. */
+/**
+ * Tokens of a run in a second, and as many in a burst: each of its calls needs one, and a loop makes many calls
+ * concurrently.
+ */
 const tradesOfRun = 1_000;
 /** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, even after its run. */
 const tradesOfPerson = 2_000;
-/** Most callers, runs, and pairs of person and agent in memory. */
+/** Maximum number of callers, runs, and pairs of person and agent in memory. */
 const maxKeys = 50_000;
 
 /**
- * Bounds the requests of each caller, and the trades of each run and person, before any question about rights, so that no caller occupies all
- * connections to the store. The bounds are those of one replica. Those of requests do not depend on the agent.
+ * Bounds the requests of each caller, and the token exchanges of each run and person, before any check of rights, so
+ * that no caller occupies all connections to the store. The bounds are those of one replica. The limits of requests do
+ * not depend on the agent.
  */
 export function createCallerLimiter({ perMinute }: Pick<RunLimits, 'perMinute'>, now: () => number): CallerLimiter {
   const bucketsOf = (perSecond: number, seconds: number) =>

@@ -24,7 +24,7 @@ export type RunLimiter = {
   readonly count: number;
 };
 
-/** Most pairs of caller and agent in memory. */
+/** Maximum number of pairs of caller and agent in memory. */
 const maxKeys = 50_000;
 
 /**

@@ -9,7 +9,7 @@ import type { AgentClient } from '../relay/agent-client.ts';
 
 /** How long clients may cache a card, seconds. */
 const maxAge = 60;
-/** Most signed cards that are kept. */
+/** Maximum number of signed cards that are kept. */
 const maxSigned = 1_024;
 
 export type CardParts = { readonly keys: GatewayKeyRing; readonly client: AgentClient };
@@ -18,7 +18,7 @@ type SignedCard = { readonly bytes: Buffer; readonly etag: string };
 const signed = new WeakMap<AgentClient, Map<string, SignedCard>>();
 
 /**
- * Answers with the card of a version and the signature of this gateway. The card is the one whose digest the route names;
+ * Answers with the card of a version and the signature of this gateway. The card has the digest that the route names;
  * every replica answers with equal bytes.
  * @throws AgentRefusal agent_unavailable
  */

@@ -21,7 +21,7 @@ describe('addresses of calls of connections', () => {
     ['/people/a%2Fb', 'https://crm.example/api/people/a%2Fb'],
     ['/people/a%3Fb', 'https://crm.example/api/people/a%3Fb'],
     ['/people/..b', 'https://crm.example/api/people/..b'],
-  ])('the path %s is below the base URL', (path, address) => {
+  ])('the connection path %s is below the base URL', (path, address) => {
     expect(built(path)).toBe(address);
   });
 
@@ -43,7 +43,7 @@ describe('addresses of calls of connections', () => {
     '/%ff',
     '/ü',
     '/@evil.example/..',
-  ])('the path %j is refused', (path) => {
+  ])('the connection path %j is refused', (path) => {
     expect(built(path)).toBe('invalid_request');
   });
 

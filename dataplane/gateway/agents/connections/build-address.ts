@@ -16,7 +16,7 @@ export function buildAddress(base: URL, { path, query }: Pick<HttpConnectionCall
   if (names.length > flowConnectionLimits.queryNames) throw new ConnectionError('invalid_request');
   const folder = base.pathname.replace(/\/$/, '');
   const address = new URL(`${base.origin}${folder}${path}`);
-  // The parser would have resolved segments that the check above does not know.
+  // The parser would have resolved segments that the check above cannot see.
   if (address.origin !== base.origin || address.pathname !== `${folder}${path}`) {
     throw new ConnectionError('invalid_request');
   }

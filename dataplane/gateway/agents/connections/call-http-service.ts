@@ -10,7 +10,7 @@ import { exchangeBytes, readWhole, type ServiceLink } from './exchange-bytes.ts'
 type HttpConnection = Extract<FlowConnection, { readonly kind: 'http' }>;
 
 /**
- * Calls an HTTP service. The status is the one of the service, errors of the service included; the body is a JSON value, a
+ * Calls an HTTP service. The status is that of the service, errors of the service included; the body is a JSON value, a
  * text, or null if it is empty.
  * @throws ConnectionError
  */

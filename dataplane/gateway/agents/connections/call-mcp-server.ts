@@ -11,7 +11,7 @@ import { exchangeBytes, readWhole, type ServiceAnswer, type ServiceLink } from '
 
 type McpConnection = Extract<FlowConnection, { readonly kind: 'mcp' }>;
 type Request = { readonly id?: number; readonly method: string; readonly params: object };
-/** What the requests of one session share. */
+/** The state that the requests of one session share. */
 type Session = { readonly url: URL; readonly link: ServiceLink; headers: Readonly<Record<string, string>> };
 
 /** Time for the end of a session, which no caller waits for, milliseconds. */
@@ -31,9 +31,9 @@ const resultSchema = z.object({
 });
 
 /**
- * Calls one tool of an MCP server over Streamable HTTP (MCP 2025-11-25), in a session of its own: no call sees what a
- * server keeps for another one. The result has the texts, joined by line ends, and the structured content. Requests of
- * the server are not answered.
+ * Calls one tool of an MCP server over Streamable HTTP (MCP 2025-11-25), in a separate session: no call sees state that
+ * a server keeps for another one. The result has the texts, joined by line ends, and the structured content. Requests
+ * of the server are not answered.
  * @throws ConnectionError
  */
 export async function callMcpServer(

@@ -4,7 +4,7 @@ import { readBounded } from '#kit/http/read-bounded';
 import { AddressRefusedError } from '#kit/net/checked-connect';
 import { ConnectionError } from './connection-error.ts';
 
-/** What one exchange with a service needs. */
+/** The input of one exchange with a service. */
 export type ServiceLink = {
   /** Connects only to addresses that the connection allows. */
   readonly dispatcher: Dispatcher;
@@ -29,8 +29,8 @@ type Sent = {
 };
 
 /**
- * One request and its answer, without redirects, retries and compressed bodies. Nothing of the caller is sent except what
- * `sent` has. `read` gets the body and must read it within the limit; afterwards the body is destroyed.
+ * One request and its answer, without redirects, retries and compressed bodies. Only the members of `sent` are sent of
+ * the caller. `read` gets the body and must read it within the limit; afterwards the body is destroyed.
  * @throws ConnectionError
  */
 export async function exchangeBytes<T>(

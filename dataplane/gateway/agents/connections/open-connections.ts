@@ -8,7 +8,7 @@ import { type AddressRules, createAddressRules, createNetworkRules } from '#kit/
 import { checkedConnect, type ResolveHost, resolveBySystem } from '#kit/net/checked-connect';
 import { ConnectionError } from './connection-error.ts';
 
-/** One connection as it is now. */
+/** One connection in its current state. */
 export type OpenConnection = {
   readonly connection: FlowConnection;
   readonly dispatcher: Dispatcher;

@@ -94,22 +94,22 @@ test('a run gets no token after the route of its agent was removed, even when an
   expect(await trade()).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
 });
 
-test('a run gets no token for a model that its route stops to name while rights are asked for', async () => {
+test('a run gets no token for a model that its route no longer names after rights were checked', async () => {
   const change = () => serveRequiring({ versionId: firstVersion, requires: [] });
   expect(await exchangeThrough(models, change)).toEqual([400, 'invalid_target']);
 });
 
-test('a run gets no token for an agent that its route stops to name while the rights on that agent are asked for', async () => {
+test('a run gets no token for an agent that its route no longer names after the rights on that agent were checked', async () => {
   const change = () => serveRequiring({ versionId: firstVersion, requires: requires.slice(0, 1) });
   expect(await exchangeThrough(helper, change, helperId)).toEqual([400, 'invalid_target']);
 });
 
-test('a run gets no token for a hidden agent that takes the name of a permitted one while rights are asked for', async () => {
+test('a run gets no token for a hidden agent that takes the name of a permitted one while rights are checked', async () => {
   const change = () => serveHelper(hiddenId);
   expect(await exchangeThrough(helper, change, helperId)).toEqual([400, 'invalid_target']);
 });
 
-test('a run gets its token when no route changes while rights are asked for', async () => {
+test('a run gets its token when no route changes while rights are checked', async () => {
   for (const audience of [models, helper]) {
     expect(await exchangeThrough(audience, async () => {})).toEqual([200, 'Bearer']);
   }
@@ -187,7 +187,7 @@ test('the grant of a called run has the budget of its token and ends with the ca
   expect(person.headers.get('x-portcullis-run-usage')).toBeNull();
 });
 
-test('a refused call of an agent says that it has used nothing, and one of a person does not', async () => {
+test("the refusal of an agent's call states that nothing was used, and the refusal of a person's call does not", async () => {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   await world.call(`/agents/${agentId}/mcp`, call);
   const grant = String(process.seen.at(-1)?.headers['x-portcullis-run-grant']);

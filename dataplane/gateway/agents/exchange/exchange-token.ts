@@ -32,7 +32,7 @@ type ExchangeResult =
   | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
   | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
 
-/** A grant, the audience of the token, and what the run of a called agent may use. */
+/** A grant, the audience of the token, and the budget of the run of a called agent. */
 type Asked = Omit<Extract<ReturnType<typeof readExchange>, { readonly kind: 'exchange' }>, 'kind'>;
 
 const refused = (error: ExchangeError, why: string): ExchangeResult => ({ kind: 'error', error, why });
@@ -40,7 +40,7 @@ const notRequired = refused('invalid_target', 'the version does not require this
 
 /** Agents call each other over A2A. */
 const callMode = 'A2A';
-/** Audiences that a run may ask for; a call of another agent or of a connection names it after a prefix. */
+/** Audiences that a run may request; a call of another agent or of a connection names it after a prefix. */
 const modelsAudience = 'urn:portcullis:models';
 const agentPrefix = 'urn:portcullis:agent:';
 const connectionPrefix = connectionAudience('');
@@ -70,7 +70,7 @@ export async function exchangeToken(
       return refused('invalid_grant', 'the person may no longer invoke the agent');
     }
     const called = await callableAgent(parts, grant, audience);
-    // Read only now: the route may have switched, and the run may have ended, while the rights were asked for.
+    // Read only now: the route may have switched, and the run may have ended, while the rights were checked.
     const version = parts.table.versionOfRun(grant)?.version;
     if (version === undefined) return refused('invalid_grant', 'the agent or the version of the run is not routed');
     const ttlSeconds = Math.min(
@@ -120,7 +120,7 @@ async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: st
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };
   const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode: callMode });
-  // Asked for again: the name may belong to another agent by now, whose rights were not asked for.
+  // Checked again: the name may belong to another agent by now, whose rights were not checked.
   return right === 'invoke' && parts.table.named(name) === called ? called : undefined;
 }
 
@@ -155,7 +155,7 @@ async function issue(
   if (audience === serviceAudiences.memory) {
     return named('Memory').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
   }
-  // A version that calls other agents may look up what they do and whether they can be called.
+  // A version that calls other agents may look up their purpose and whether they can be called.
   if (audience === serviceAudiences.catalogue) {
     return named('Agent').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
   }

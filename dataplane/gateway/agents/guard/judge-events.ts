@@ -11,7 +11,7 @@ type Members = Record<string, JsonValue>;
 type EventJudge = {
   /** Takes one event; what may be sent goes to `emit`. @throws AgentRefusal */
   take(data: Uint8Array): Promise<void>;
-  /** The stream has ended: sends what is still held. @throws AgentRefusal */
+  /** The stream has ended: sends the held events. @throws AgentRefusal */
   end(): Promise<void>;
   /** Bytes of memory that the open artifacts take. */
   readonly heldBytes: number;
@@ -19,7 +19,7 @@ type EventJudge = {
 
 type EventParts = {
   readonly signal: AbortSignal;
-  /** Reserves memory for one event, beside that of the open artifacts. */
+  /** Reserves memory for one event, in addition to that of the open artifacts. */
   readonly hold: Hold;
   /** Takes the data of an event that may be sent, in order. */
   readonly emit: (data: Buffer) => void;
@@ -61,7 +61,7 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     let stream = open.get(id);
     // The text that an update continues was not judged together with it: a phrase could span both.
     if (stream === undefined && update['append'] === true) throw new AgentRefusal('answer_refused');
-    // Without `append` the update replaces the artifact, so that the one before it is complete.
+    // Without `append` the update replaces the artifact, so the previous one is complete.
     if (stream !== undefined && update['append'] !== true) {
       open.delete(id);
       await stream.finish();

@@ -14,7 +14,7 @@ const count = /^\d{1,6}$/;
 const version = /^\d{1,3}\.\d{1,3}$/;
 const states = 'UNSPECIFIED|SUBMITTED|WORKING|COMPLETED|FAILED|CANCELED|INPUT_REQUIRED|REJECTED|AUTH_REQUIRED';
 
-/** Parameters of A2A whose values of these forms carry no text. */
+/** Parameters of A2A whose values of these forms contain no text. */
 const parameterForms: Readonly<Record<string, RegExp>> = {
   status: new RegExp(`^TASK_STATE_(?:${states})$`),
   pageSize: count,

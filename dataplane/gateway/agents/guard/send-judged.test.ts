@@ -103,7 +103,7 @@ test('a client that reads slowly for longer than the idle time gets every event 
   await until('the client has the reason', () => received.includes('event: error'));
 });
 
-test('a client that reads nothing and keeps sending does not hold a denied stream beyond the time of the call', async () => {
+test('a client that reads nothing and keeps sending does not hold a denied stream beyond the time limit of the call', async () => {
   await using request = await openRequest();
   const sending = setInterval(() => request.client.write('\r\n'), 20);
   const time = new AbortController();
@@ -117,16 +117,19 @@ test('a client that reads nothing and keeps sending does not hold a denied strea
 test.each([
   ['disconnects', 600_000, (client: Socket) => void setImmediate(() => client.destroy())],
   ['reads nothing for the idle time', 100, () => undefined],
-] as const)('a denied stream is over when its client %s before it has the last event', async (_, idleMs, onDenied) => {
-  await using request = await openRequest();
-  const judge = denyOnceUnread(request.outgoing, () => onDenied(request.client));
-  expect(await request.send(endlessEvents(), judge, { idleMs })).toMatchObject({ code: 'guardrail_denied' });
-});
+] as const)(
+  'a denied stream has ended when its client %s before it has the last event',
+  async (_, idleMs, onDenied) => {
+    await using request = await openRequest();
+    const judge = denyOnceUnread(request.outgoing, () => onDenied(request.client));
+    expect(await request.send(endlessEvents(), judge, { idleMs })).toMatchObject({ code: 'guardrail_denied' });
+  },
+);
 
 test.each([
   ['fits', 0, undefined],
   ['lacks one byte', 1, 'overloaded'],
-])('an answer whose bytes and values are held within a budget that %s', async (_what, missing, code) => {
+])('the bytes and values of a judged answer are held in a budget that %s', async (_what, missing, code) => {
   await using request = await openRequest();
   request.client.resume();
   const answer = Buffer.from(JSON.stringify({ text: 'a'.repeat(2 * mebibyte) }));
@@ -146,7 +149,7 @@ test.each([
 test.each([
   ['4 MiB', 4 * mebibyte, undefined],
   ['one byte more', 4 * mebibyte + 1, 'answer_refused'],
-])('an answer of %s (%i) ends with the code %s', async (_what, length, code) => {
+])('a judged answer of %s (%i) ends with the code %s', async (_what, length, code) => {
   await using request = await openRequest();
   request.client.resume();
   const answer = Buffer.from(`{"text":"${'a'.repeat(length - '{"text":""}'.length)}"}`);
@@ -157,7 +160,7 @@ test.each([
 test.each([
   ['32,768 values', 32_768, undefined],
   ['one value more', 32_769, 'answer_refused'],
-])('an answer of %s (%i) ends with the code %s', async (_what, values, code) => {
+])('a judged answer of %s (%i) ends with the code %s', async (_what, values, code) => {
   await using request = await openRequest();
   request.client.resume();
   // The object and the list are values, too.
@@ -213,7 +216,7 @@ test('a stream counts its held bytes above 1 MiB in the budget, and releases the
 test.each([
   ['less than 1 MiB', mebibyte / 4, undefined],
   ['more than 1 MiB', 2 * mebibyte, 'overloaded'],
-])('a stream that holds %s while the budget is used', async (_what, length, code) => {
+])('the outcome of a judged stream that holds %s while the budget is used', async (_what, length, code) => {
   await using request = await openRequest();
   request.client.resume();
   const error = await request.send([updateOf('one', length)], passes, { bytes: budgetOf(1).open() });
@@ -247,7 +250,7 @@ test('the parts of a streamed plain text are held in about the bytes of their te
   ]);
 });
 
-test('short pieces of texts that wait for their windows count with what each of them takes', async () => {
+test('short pieces of texts that wait for their windows count with their complete memory', async () => {
   const signal = new AbortController().signal;
   const guard = { judge: passes, judgesWindows: true, judgeWindow: async () => 'pass' } as unknown as StageGuard;
   const parts = { signal, hold: () => true, emit: () => undefined };
@@ -283,7 +286,7 @@ test('a part is held as two further texts while its windows are judged, and not 
   expect(await stream(budgetOf(free.taken - 1))).toEqual({ code: 'overloaded', taken: 0 });
 });
 
-test('an artifact of very many parts is read in time that grows with their number only', async () => {
+test('an artifact of very many parts is read in a time that grows linearly with their number', async () => {
   await using request = await openRequest();
   request.client.resume();
   const parts = Array.from({ length: 16_000 }, () => ({ text: 'a' }));

@@ -33,12 +33,12 @@ type Answer = {
 };
 
 /**
- * Sends the answer of an image after its check; nothing of it leaves before. Headers are the gateway's own.
+ * Sends the answer of an image after its check; no part of it is sent before. Headers are the gateway's own.
  * @throws AgentRefusal; a stream that has begun ends with an event that has the same code
  */
 export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<void> {
   const type = String(answer.headers['content-type']).split(';')[0]?.trim().toLowerCase();
-  // A redirect would lead the client past the gateway.
+  // A redirect would let the client bypass the gateway.
   if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw refuse(answer);
   if (type === 'text/event-stream' && answer.status === 200) return await sendStream(answer, facts, sending);
   const hold = (more: number): boolean | Promise<boolean> => sending.bytes.take(more);
@@ -103,8 +103,8 @@ async function sendStream(
 }
 
 /**
- * Resolves when the client has the last event, is gone, has read and sent nothing for `idleMs`, or when the time of the
- * call is over.
+ * Resolves when the client has the last event, has disconnected, has read and sent nothing for `idleMs`, or when the
+ * time of the call is over.
  */
 function endWith(
   outgoing: ServerResponse,

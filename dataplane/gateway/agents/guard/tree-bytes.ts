@@ -3,19 +3,19 @@ import type { JsonValue } from '#kit/json/json-value';
 /** Reserves bytes of the memory of the gateway; false if they are not free in time. */
 export type Hold = (bytes: number) => boolean | Promise<boolean>;
 
-/** Most values of one message that is judged. */
+/** Maximum number of values of one message that is judged. */
 export const mostMessageValues = 32_768;
 
 /**
- * Most values of one message that is not judged, as in the process of a flow. Its values are not counted: its tree is dropped when it was read,
- * or when it was written without the members that detach a run.
+ * Maximum number of values of one message that is not judged, as in the process of a flow. Its values are not counted:
+ * its tree is dropped when it was read, or when it was written without the members that detach a run.
  */
 export const mostUnjudgedValues = 100_000;
 
-/** Memory of one value of a message beside its characters, with its place in the list of texts to judge. */
+/** Memory of one value of a message in addition to its characters, with its entry in the list of texts to judge. */
 const bytesPerValue = 256;
 
-/** Bytes of memory that the values of a message take beside their characters. */
+/** Bytes of memory that the values of a message need in addition to their characters. */
 export function treeBytes(value: JsonValue): number {
   return countValues(value) * bytesPerValue;
 }

@@ -8,7 +8,7 @@ function textsOf(message: JsonValue, longTexts: LongTexts = 'pieces'): readonly 
   return slots === 'opaque' ? [slots] : slots.map(({ text }) => text);
 }
 
-test('the texts of a message are its text parts and these joined', () => {
+test('the texts of a message are its text parts and the same parts joined', () => {
   expect(textsOf({ parts: [{ text: 'one' }] })).toEqual(['one']);
   expect(textsOf({ parts: [{ text: 'one' }, { data: { a: 2 } }, { text: 'two' }] })).toEqual([
     ...['one', 'a', '2', 'two'],
@@ -16,7 +16,7 @@ test('the texts of a message are its text parts and these joined', () => {
   ]);
 });
 
-test('long text parts are judged joined as a whole, or around the place where they are joined if the policy judges in windows', () => {
+test('long text parts are judged joined as a whole, or only around their joints if the policy judges in windows', () => {
   const [first, second] = ['one '.repeat(500), 'two '.repeat(500)];
   const message = { parts: [{ text: first }, { text: second }] };
   for (const longTexts of ['pieces', 'refused'] as const) {
@@ -55,7 +55,7 @@ test('a result with an image or a sound cannot be judged', () => {
     expect(textsOf({ result: { content: [{ type, data: 'AAAA', mimeType: 'image/png' }] } })).toEqual(['opaque']);
 });
 
-test('a message with as many texts as its bytes can hold is read', () => {
+test('a message with as many texts as its bytes allow is read', () => {
   const data = Array.from({ length: 300_000 }, () => 'a');
   expect(textsOf({ parts: [{ data }] })).toHaveLength(data.length);
 });

@@ -16,11 +16,11 @@ const known = names(
   'requestId progressToken tenant index logging prompts resources sampling elicitation roots level logger',
 );
 
-/** Members that name something. A UUID in them carries no text. */
+/** Members that name something. A UUID in them contains no text. */
 const ids = names('messageId contextId taskId id artifactId referenceTaskIds requestId progressToken');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Values of fixed forms, which carry no text either. */
+/** Values of fixed forms, which contain no text either. */
 const forms: Readonly<Record<string, RegExp>> = {
   role: /^(ROLE_USER|ROLE_AGENT|user|assistant)$/,
   state: /^TASK_STATE_[A-Z_]{1,32}$/,

@@ -16,7 +16,7 @@ import type { AgentPlane } from './agent-plane.ts';
 
 /** Longest call, milliseconds; calls end earlier by the limits of their version. */
 const maxCallMs = 930_000;
-/** Asked for the rights of a path that names no agent, so that it costs what any other missing agent costs. */
+/** Checked for the rights of a path that names no agent, so that it costs as much as any other missing agent. */
 const noAgent = '00000000-0000-7000-8000-000000000000';
 
 export const agentPrefix = '/agents/';
@@ -112,7 +112,7 @@ function originOf({ rawHeaders, socket }: IncomingMessage): CallOrigin {
   return { rawHeaders, remoteAddress: socket.remoteAddress };
 }
 
-/** A path that belongs to no agent: the caller is identified and asked about as for every missing agent. */
+/** A path that belongs to no agent: the caller is identified and checked as for every missing agent. */
 async function refuseUnknownPath(plane: AgentPlane, { incoming }: AgentExchange): Promise<never> {
   const call: RoutedCall = { agentId: noAgent, versionId: undefined, operation: cardOperation, path: '/' };
   const { pin } = await admitAgentCall(plane, call, 'GET', originOf(incoming));

@@ -18,7 +18,7 @@ const formTypes = /^application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
 const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** POST /token: trades the grant of a run for a token of one audience (RFC 8693). Never rejects. */
+/** POST /token: exchanges the grant of a run for a token of one audience (RFC 8693). Never rejects. */
 export async function serveToken(
   plane: AgentPlane,
   incoming: IncomingMessage,
@@ -64,7 +64,10 @@ export async function serveToken(
   }
 }
 
-/** The status of an error after which the same request may succeed, and when; RFC 6749 has no error of its own for a rate. */
+/**
+ * The status of an error after which the same request may succeed, and when; RFC 6749 defines no error for a rate
+ * limit.
+ */
 function laterOf({ callers }: Pick<AgentPlane, 'callers'>, error: string) {
   if (error === 'rate_limited') return { status: 429, seconds: callers.retryAfterSeconds };
   return error === 'temporarily_unavailable' ? { status: 503, seconds: 1 } : undefined;

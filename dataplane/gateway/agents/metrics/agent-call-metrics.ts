@@ -3,7 +3,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { UsedBudget } from '../budgets/ports.ts';
 import { agentOperationNames } from '../calls/parse-call.ts';
 
-/** Most agents that get a metric series of their own; all further ones share one series. */
+/** Maximum number of agents that get a metric series of their own; all further ones share one series. */
 const maxAgents = 200;
 
 /** `none`: the process of the agent has answered. */
@@ -11,7 +11,7 @@ export type CallCode = AgentGatewayErrorCode | 'none';
 
 export type AgentCallMetrics = {
   readonly runs: { add(value: number): void };
-  /** `agent` is the name in the route, and empty unless the caller may know the agent. */
+  /** `agent` is the name in the route, and empty unless the caller may see the agent. */
   ended(facts: {
     readonly agent: string;
     readonly operation: string;

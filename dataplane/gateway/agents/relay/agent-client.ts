@@ -41,7 +41,7 @@ export type AgentClient = AsyncDisposable & {
   call(call: ProcessCall, signal: AbortSignal): Promise<ProcessAnswer>;
   /** Whether the process of a version is ready and has the card of its route. */
   prove(version: RoutedVersion, signal: AbortSignal): Promise<RouteProof>;
-  /** The card of a version; undefined if it cannot be read or is not the one of the route. Never rejects. */
+  /** The card of a version; undefined if it cannot be read or differs from the route. Never rejects. */
   cardOf(version: RoutedVersion): Promise<VerifiedCard | undefined>;
 };
 
@@ -49,7 +49,7 @@ const connectMs = 2_000;
 const probeMs = 5_000;
 /** Largest card, bytes. */
 const maxCardBytes = 262_144;
-/** Most cards that are kept; a version never changes its card. */
+/** Maximum number of cards that are kept; a version never changes its card. */
 const maxCards = 1_024;
 
 export function createAgentClient(): AgentClient {
@@ -132,7 +132,7 @@ export function createAgentClient(): AgentClient {
   };
 }
 
-/** The card of an image is published as the route says; other processes publish their card themselves. */
+/** The card of an image is published as in the route; other processes publish their card themselves. */
 function publishedCard(
   { sdk }: RoutedVersion,
   card: Readonly<Record<string, JsonValue>> | undefined,

@@ -42,9 +42,12 @@ export type ForwardParts = IdentityParts &
     readonly runs: RunLimiter;
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
-    /** Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, apart from the others. */
+    /**
+     * Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, counted
+     * separately from the others.
+     */
     readonly reads: ImageSlots;
-    /** The most of them at a time of one caller with one agent. */
+    /** The maximum number of them at a time for one caller with one agent. */
     readonly readsAtOnce: number;
     readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
@@ -238,7 +241,7 @@ async function exchangeWithProcess(
   using held = new DisposableStack();
   const { issuer, subject } = caller.subject;
   const bytes = held.use(new CallBytes(plane.bodies, JSON.stringify([issuer, subject])));
-  // Nothing here refers to the body, so that it is no longer in memory once it was sent.
+  // No object here refers to the body, so that it can be garbage collected once it was sent.
   const { process, length, asked } = await prepareCall(plane, forward, bytes);
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';
   using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
@@ -340,7 +343,7 @@ async function judgeImageCall(
   return { ...judged, headers: await judgeHead(guard, head, hasBody) };
 }
 
-/** What an answer takes is held until its client has read it. */
+/** The memory of an answer is held until its client has read it. */
 function releaseOnceSent(held: DisposableStack, outgoing: ServerResponse): void {
   if (outgoing.destroyed) return;
   const kept = held.move();
@@ -373,8 +376,9 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
 }
 
 /**
- * Ends an answer that broke off. A stream gets a last event that says why, unless the process has sent one; where that could join half an event, and in any
- * other answer, the connection is closed, so that the client does not take it for whole.
+ * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent one; where
+ * that could join half of an event, and in any other answer, the connection is closed, so that the client does not take
+ * it for complete.
  */
 function endBroken(
   { outgoing, trace }: AgentExchange,

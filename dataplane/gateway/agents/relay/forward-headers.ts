@@ -10,7 +10,7 @@ const toAgent = [
   'origin',
 ] as const;
 const forwarded: ReadonlySet<string> = new Set(toAgent);
-/** Those that clients may repeat; their values are joined (RFC 9110, section 5.3). */
+/** Headers that clients may repeat; their values are joined (RFC 9110, section 5.3). */
 const lists: ReadonlySet<string> = new Set(['accept', 'a2a-extensions']);
 
 /**

@@ -11,7 +11,9 @@ const json = { 'content-type': 'application/json' };
 
 type Sent = { readonly status: number; readonly text: string; readonly writes: number };
 
-/** A client asks a server that sends the answer of a process on; `writes` are those to the connection of the client. */
+/**
+ * A client calls a server that forwards the answer of a process; `writes` are those to the connection of the client.
+ */
 async function send(script: Script, head: OutgoingHttpHeaders, stream?: { onHead: () => void }): Promise<Sent> {
   await using process = await startScriptedHttp(script);
   const counts: (() => number)[] = [];
@@ -42,7 +44,7 @@ async function send(script: Script, head: OutgoingHttpHeaders, stream?: { onHead
   }
 }
 
-test('a whole answer with a length is one write with its head', async () => {
+test('a complete answer with a length is one write with its head', async () => {
   const head = { ...json, 'content-length': body.length };
   expect(await send((response) => response.writeHead(200, head).end(body), head)).toEqual({
     status: 200,
@@ -51,7 +53,7 @@ test('a whole answer with a length is one write with its head', async () => {
   });
 });
 
-test('a whole answer in chunks is one write with its head and its end', async () => {
+test('a complete answer in chunks is one write with its head and its end', async () => {
   expect(await send((response) => response.writeHead(200, json).end(body), json)).toEqual({
     status: 200,
     text: body,
@@ -59,11 +61,11 @@ test('a whole answer in chunks is one write with its head and its end', async ()
   });
 });
 
-test('a whole answer without a body is sent', async () => {
+test('a complete answer without a body is sent', async () => {
   expect(await send((response) => response.writeHead(204).end(), {})).toMatchObject({ status: 204, text: '' });
 });
 
-test('a large whole answer is sent as it arrives and is complete', async () => {
+test('a large complete answer is sent as it arrives and is complete', async () => {
   const large = 'x'.repeat(3_000_000);
   const sent = await send((response) => response.writeHead(200, json).end(large), json);
   expect(sent.text).toBe(large);

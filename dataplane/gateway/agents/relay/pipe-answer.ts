@@ -7,7 +7,7 @@ export type PipeEnd = {
   readonly bytes: number;
   /** Whether the last bytes end an event of a stream, so that a further event may follow. */
   readonly isBetweenEvents: boolean;
-  /** Whether the last event of a stream is an error, so that it says why the stream ends. */
+  /** Whether the last event of a stream is an error, so that it gives the reason of the end. */
   readonly saysWhy: boolean;
 };
 
@@ -19,13 +19,15 @@ type PipeOptions = {
   /** How long a client may read nothing, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
-  /** The head of a stream is sent at once. That of a whole answer is sent with its first bytes, as one write. */
+  /**
+   * The head of a stream is sent immediately. The head of a whole answer is sent with its first bytes, as one write.
+   */
   readonly isStream: boolean;
 };
 
 /**
- * Sends an answer on as it arrives: nothing is collected, a client that does not read stops the process from being read,
- * and a client that is gone ends the call. Ends `outgoing` only after a whole answer. Never rejects.
+ * Forwards an answer as it arrives: nothing is collected, a client that does not read pauses the process, and a client
+ * that disconnects ends the call. Ends `outgoing` only after a whole answer. Never rejects.
  */
 export function pipeAnswer(
   body: Readable,

@@ -14,7 +14,7 @@ export function processBody(bytes: Buffer, onSent: () => void): Buffer | Readabl
     onSent();
     return bytes;
   }
-  // Everything is there at once, so that the client knows the length.
+  // The complete body is available, so that the client knows the length.
   const body = new Readable({ read: () => undefined });
   body.on('error', () => undefined).once('close', onSent);
   for (let at = 0; at < bytes.length; at += pieceBytes) body.push(bytes.subarray(at, at + pieceBytes));

@@ -44,7 +44,7 @@ export async function receiveCallBody(
   return body.bytes;
 }
 
-/** Whether a body has a text of ASCII letters in it, as it is or with escapes of JSON. */
+/** Whether a body contains a text of ASCII letters, unescaped or with escapes of JSON. */
 function holdsText(bytes: Buffer, text: string): boolean {
   if (bytes.includes(text)) return true;
   if (!bytes.includes('\\u')) return false;

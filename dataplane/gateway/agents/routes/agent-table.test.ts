@@ -11,7 +11,7 @@ function specOf(agentId: string, name: string): AgentRouteSpec {
   return { formatVersion: agentRouteFormat, agentId, agent, cards: 'View', exposure: 'R2', versions: [version] };
 }
 
-/** A table in which `put` adds the next version of a route; a proved one serves. */
+/** A table in which `put` adds the next version of a route; a verified version serves. */
 function openTable() {
   const table = new AgentTable('team');
   let count = 0;
@@ -32,7 +32,7 @@ test('the agent of a name is found without a walk over all routes', () => {
   expect(state).not.toHaveBeenCalled();
 });
 
-test('a name belongs to the agent whose route serves with it', () => {
+test('a name resolves to the agent whose route serves with it', () => {
   const { table, put } = openTable();
   put('one', first, 'question', false);
   expect(table.named('question')).toBeUndefined();
@@ -45,7 +45,7 @@ test('a name belongs to the agent whose route serves with it', () => {
   expect(table.named('answer')).toBeUndefined();
 });
 
-test('a name that two routes serve with belongs to no agent until one of them is gone', () => {
+test('a name that two routes serve with resolves to no agent until one of them is removed', () => {
   const { table, put } = openTable();
   put('one', first, 'question');
   put('two', second, 'question');
@@ -54,7 +54,7 @@ test('a name that two routes serve with belongs to no agent until one of them is
   expect(table.named('question')).toBe(second);
 });
 
-test('a route that moves to another agent serves with no name until it is proved again', () => {
+test('a route that moves to another agent serves with no name until it is verified again', () => {
   const { table, put } = openTable();
   put('one', first, 'question');
   put('one', second, 'question', false);

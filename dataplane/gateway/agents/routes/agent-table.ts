@@ -27,7 +27,7 @@ type Entry = {
   readonly reading: ReadAgentRoute;
   verdict: ProbeVerdict;
   taken: TakenAgentRoute | undefined;
-  /** Those that `taken` listed before. */
+  /** Routes that `taken` listed before. */
   readonly unlisted: UnlistedVersions;
 };
 

@@ -8,7 +8,7 @@ import type { AgentTable } from './agent-table.ts';
 type FollowAgentOptions = {
   readonly table: AgentTable;
   readonly openSource: OpenRouteSource<AgentRoute>;
-  /** Asks the process of one version whether it is ready, and whether its card is the one of the route. */
+  /** Asks the process of one version whether it is ready, and whether its card is that of the route. */
   readonly prove: (version: RoutedVersion, signal: AbortSignal) => Promise<RouteProof>;
   readonly onChange: (seen: boolean) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -17,7 +17,7 @@ type FollowAgentOptions = {
 
 /**
  * Keeps the table of agents up to date. A route serves when the processes of the served version and of the one on trial
- * were proved. Previous versions are not asked: one that is away must not stop a rollback or a new version.
+ * were proved. Previous versions are not probed: an unavailable one must not stop a rollback or a new version.
  */
 export function followAgentRoutes(options: FollowAgentOptions): FollowedRoutes {
   const { table, openSource, prove, onChange, logger, waits } = options;

@@ -8,7 +8,7 @@ const keptMs = 930_000;
 const seen = { name: 'question', uid: 'uid-route', created: 0 };
 const place = { url: 'http://127.0.0.1:1' };
 
-/** A table with a clock of its own, whose route `list` changes. */
+/** A table with a separate clock, whose route `list` changes. */
 function openTable() {
   const clock = { now: 0 };
   const table = new AgentTable('agents', () => clock.now);
@@ -31,7 +31,7 @@ function openTable() {
   return { clock, table, observe, list, nameOf };
 }
 
-test('the runs of a version that its route no longer lists have it for 930 s after it was unlisted', () => {
+test('the runs of a version that its route no longer lists can use it for 930 s after it was unlisted', () => {
   const { clock, list, nameOf } = openTable();
   list(firstVersion);
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', undefined]);
@@ -56,7 +56,7 @@ test('the time of an unlisted version begins when it leaves the route, and a ver
   expect(nameOf(firstVersion)).toBe('v3');
 });
 
-test('the versions of a removed route, of another route and of another Agent of the same name are not those of runs', () => {
+test('runs cannot use versions of a removed route, of another route or of another Agent of the same name', () => {
   const { table, list, nameOf } = openTable();
   list(firstVersion);
   table.remove(seen.name);
@@ -68,7 +68,7 @@ test('the versions of a removed route, of another route and of another Agent of 
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v4', undefined]);
 });
 
-test('the versions of a route that moves to another agent are not those of runs', () => {
+test('runs cannot use the versions of a route that moves to another agent', () => {
   const { table, list, nameOf } = openTable();
   const other = '01890a5d-ac96-774b-bcce-b302099a8078';
   list(firstVersion);
@@ -79,7 +79,7 @@ test('the versions of a route that moves to another agent are not those of runs'
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual([undefined, 'v3']);
 });
 
-test('a version is listed until the route that no longer lists it was proved', () => {
+test('a version is listed until the route without it was verified', () => {
   const { clock, table, observe, nameOf } = openTable();
   observe(firstVersion);
   expect(nameOf(firstVersion)).toBeUndefined();

@@ -5,8 +5,8 @@ import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 const keptMs = flowLimits.run.timeoutMs.max + 30_000;
 
 /**
- * The versions that a route has listed, for as long as a run of them may last. No call reaches them; the runs that they have can still ask
- * for tokens (docs/design/agent-routes.md).
+ * The versions that a route has listed, for as long as a run of them may last. No call reaches them; runs in progress
+ * can still request tokens (docs/design/agent-routes.md).
  */
 export class UnlistedVersions {
   readonly #now: () => number;
@@ -17,7 +17,7 @@ export class UnlistedVersions {
     this.#now = now;
   }
 
-  /** Call this method when a newer version of the route takes the place of the one before. */
+  /** Call this method when a newer version of the route replaces the previous one. */
   replaced(before: AgentRouteSpec | undefined, next: AgentRouteSpec): void {
     this.forget();
     const until = this.#now() + keptMs;

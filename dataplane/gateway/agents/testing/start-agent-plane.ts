@@ -41,7 +41,7 @@ export type AgentPlaneWorld = AsyncDisposable & {
   /** The folder of credentials. */
   readonly secretsDirectory: string;
   readonly peopleKey: TestKey;
-  /** The rights that `check` answers from, as `subject relation object`; every question is kept in `asked`. */
+  /** The rights from which `check` answers, as `subject relation object`; every question is recorded in `asked`. */
   readonly rights: Set<string>;
   readonly asked: string[];
   /** While it is set every question about rights fails with it. */

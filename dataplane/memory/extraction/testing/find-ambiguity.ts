@@ -113,7 +113,7 @@ const group = /\((?:\?(?:<[\w]+>|(i?)(?:-(i?))?:))?/y;
 const border = /\^|\$|\\[bB]/y;
 const atom = /\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\dA-Fa-f]{4}|\\x[\dA-Fa-f]{2}|\\.|./sy;
 
-/** Reads a pattern into its characters and the ways between them. A lookaround is a pattern of its own. */
+/** Reads a pattern into its characters and the ways between them. A lookaround is a separate pattern. */
 class Reader {
   readonly edges: Ways[] = [];
   readonly accepted: ReadonlySet<string>[] = [];
@@ -184,7 +184,7 @@ class Reader {
         ? [Number(least), comma ? Number(greatest || 'Infinity') : Number(least)]
         : [mark === '*' ? 0 : 1, Infinity];
     if (to > longestBounded) {
-      // Behind the last repetition of a pattern nothing can fail, so that no other way is tried.
+      // After the last repetition of a pattern nothing can fail, so no other way is tried.
       if (end < this.#source.length) this.#link(item.last, item.first);
       return from === 0 ? { ...item, empty: 1 } : item;
     }

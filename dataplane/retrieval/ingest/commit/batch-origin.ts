@@ -5,7 +5,7 @@ import type { Database } from '#sql/connect';
 import type { TextChunk } from '../text/chunk-document.ts';
 import type { ChunkTarget } from './write-chunks.ts';
 
-/** A chunk that fits; `passage` is what models and the analysis of terms get of it. */
+/** A chunk that fits; `passage` is the part of it that models and the analysis of terms get. */
 export type MeasuredChunk = TextChunk & { readonly tokens: number; readonly passage: string };
 
 /**

@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     return row ?? { bytes: 0, chunks: 0 };
   };
 
-  /** Processes a document behind a content_ref, of which the submit names no size; the end of its job. */
+  /** Processes a document with a content_ref, for which the submit states no size; the end of its job. */
   async function endOf(docId: string, text: string): Promise<unknown> {
     const uri = `https://files.example/${docId}`;
     texts.set(uri, text);
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     expect(await endOf('c', 'x'.repeat(10_000))).toBe('DONE');
   });
 
-  test('a Cyrillic text needs the chunks of its characters, and not of its bytes', async () => {
+  test('the room of a Cyrillic text is estimated by the number of its characters, and not of its bytes', async () => {
     expect(await endOf('a', 'x'.repeat(1_000))).toBe('DONE');
     const { bytes, chunks } = await collection();
     const needed = estimateIndexBytes({ chunks: chunks + 4, textBytes: bytes + 1_002 }, testProfile.dimension);

@@ -18,9 +18,9 @@ type RoomTools = {
 };
 
 /**
- * Refuses a text that its tenant or the index has no room for, before it is embedded: a submit counts what it stages, and not the
- * bytes behind a content_ref or the repeated headers of a table. A text that is not longer than the one that it replaces is
- * always allowed. Jobs at the same time can together exceed a bound once.
+ * Refuses a text that its tenant or the index has no room for, before it is embedded: a submit counts what it stages,
+ * and not the bytes behind a content_ref or the repeated headers of a table. A text that is not longer than the text
+ * that it replaces is always allowed. Jobs at the same time can together exceed a bound once.
  * @throws DocumentFault
  */
 export async function checkRoom(

@@ -28,13 +28,13 @@ type IndexWork = {
   readonly signal: AbortSignal;
 };
 
-/** Most chunks of one transaction, whatever the batch of the profile. */
+/** Maximum number of chunks of one transaction, whatever the batch of the profile. */
 const mostRows = 128;
 
 /**
- * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is cut twice: first to
- * find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first batches that an
- * earlier attempt has written are kept where they would be written again as they are; all other chunks of it are removed.
+ * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is split twice:
+ * first to find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first
+ * batches of an earlier attempt are kept if they would be written again unchanged; all other chunks of it are removed.
  * @returns how many chunks are written; undefined if the condition of the writes no longer holds
  * @throws DocumentFault, DependencyUnavailableError
  */
@@ -64,7 +64,7 @@ export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<n
   return cut.tokens.length;
 }
 
-/** How a document is cut. The lists have one number for each chunk. */
+/** How a document is split. The lists have one number for each chunk. */
 type Cut = {
   readonly lengths: ChunkLengths;
   /** Of the text of the chunk. */
@@ -83,7 +83,7 @@ async function fittingCut(tools: IndexTools, { canonical, lengths, profile, sign
   }
 }
 
-/** The cut with one size; undefined if a chunk has too many tokens and a smaller size is possible. */
+/** The division with one size; undefined if a chunk has too many tokens and a smaller size is possible. */
 async function measuredCut(
   { countTokens, turns }: IndexTools,
   canonical: CanonicalText,
@@ -127,7 +127,7 @@ function carriedBy(
   return { carried: 0, tokens: bounds.own };
 }
 
-/** The chunks of a measured cut, each when it is asked for. */
+/** The chunks of a measured division, each when it is requested. */
 function* chunksOf(canonical: CanonicalText, { lengths, tokens, carried }: Cut): Generator<MeasuredChunk> {
   for (const chunk of chunkDocument(canonical, lengths)) {
     const passage = chunkInContext(canonical.title, chunk, carried[chunk.no]);

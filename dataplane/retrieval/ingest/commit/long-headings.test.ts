@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('long titles and headi
   const words = (count: number, word: string): string =>
     Array.from({ length: count }, (_, at) => `${word}${at}`).join(' ');
 
-  test('a chunk carries 256 units of its heading, and every word of a longer one is found in the text', async () => {
+  test('a chunk contains 256 units of its heading, and every word of a longer one is found in the text', async () => {
     const heading = `${'h'.repeat(254)} h`;
     const [exact] = await index({ sections: [{ heading, text: 'The end.' }] });
     expect(exact?.heading).toBe(heading);
@@ -55,7 +55,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('long titles and headi
     expect(chunks.some(({ terms }) => terms.split(' ').includes('heading39999'))).toBe(true);
   });
 
-  test('a title of 256 units is carried whole and is no text; a longer one is carried in part and is text as well', async () => {
+  test('a title of 256 units is stored completely and not as text; a longer title is stored in part, and as text as well', async () => {
     const title = `${'t'.repeat(254)} t`;
     const exact = await index({ title, sections: [{ text: 'The end.' }] });
     expect(exact.map(({ text }) => text)).toEqual(['The end.']);
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('long titles and headi
     expect(Math.max(...passages.slice(1).map((passage) => passage.length))).toBeLessThanOrEqual(256 + 1 + 200);
   });
 
-  test('title and heading take at most a quarter of the tokens that a model accepts', async () => {
+  test('title and heading use at most a quarter of the tokens that a model accepts', async () => {
     maxTokens = 120;
     // Each of these letters has several tokens.
     const rare = '𐎀𐎁𐎂𐎃'.repeat(60);

@@ -12,7 +12,10 @@ export type LiveDocument = {
   readonly text: string;
   readonly ranges: readonly TextRange[];
   readonly policyRevision: string | undefined;
-  /** Versions whose chunks are written under the sequence number of the job, and how many. Those that have ended do not count. */
+  /**
+   * Versions whose chunks are written under the sequence number of the job, and how many. Jobs that have ended do not
+   * count.
+   */
   readonly versions: readonly { readonly version: number; readonly chunks: number }[];
 };
 

@@ -27,7 +27,7 @@ export type ChunkTarget = {
  */
 export type WriteCondition = (sql: TransactionSql) => Promise<boolean>;
 
-/** Removes what an earlier attempt wrote from a chunk on; false if the condition does not hold. */
+/** Removes the chunks that an earlier attempt wrote, from a given chunk on; false if the condition does not hold. */
 export async function clearChunks(
   database: Database,
   target: Pick<ChunkTarget, 'doc' | 'seq' | 'version'>,

@@ -31,7 +31,7 @@ describe('answers to a presigned GET', () => {
     [429, 'dependency_unavailable'],
     [500, 'dependency_unavailable'],
     [503, 'dependency_unavailable'],
-  ])('the answer %i is %s', (status, expected) => {
+  ])('the HTTPS answer %i is %s', (status, expected) => {
     expect(outcome(status)).toBe(expected);
   });
 

@@ -54,7 +54,7 @@ describe('s3 addresses', () => {
 });
 
 describe('approved sources', () => {
-  test('folders and networks are read, and both are optional', () => {
+  test('folders and networks of content sources are read, and both are optional', () => {
     expect(contentSources.parse({})).toEqual({ s3: {}, allowedNetworks: [], tenantNetworks: {} });
     const { s3, allowedNetworks, tenantNetworks } = contentSources.parse({
       s3: { acme: ['s3://docs/acme/', 's3://acme/'] },
@@ -78,7 +78,7 @@ describe('approved sources', () => {
     [{ tenantNetworks: { acme: ['10.0.0.1/8'] } }, ['tenantNetworks', 'acme', 0]],
     [{ tenantNetworks: { acme: '10.0.0.0/8' } }, ['tenantNetworks', 'acme']],
     [{ https: true }, []],
-  ])('the sources %j are refused and the path is named', (value, path) => {
+  ])('the content sources %j are refused and the path is named', (value, path) => {
     const { error } = contentSources.safeParse(value);
     expect(error?.issues[0]?.path).toEqual(path);
   });

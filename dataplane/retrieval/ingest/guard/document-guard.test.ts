@@ -39,7 +39,7 @@ test('a document is judged by the request section of the served policy, and its 
   ]);
 });
 
-test('a denied document is denied with the revision that denied it', async () => {
+test('a denied document reports the revision that denied it', async () => {
   expect(await decide({ kind: 'deny' }).decision).toEqual({ kind: 'denied', policyRevision: 'p:3' });
 });
 

@@ -97,7 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimed(2)).toEqual(['a-002', 'a-003']);
   });
 
-  test('a deletion comes before what its tenant submitted earlier, and does not come before another tenant', async () => {
+  test('a deletion precedes earlier submits of its tenant, but not those of another tenant', async () => {
     await ingest.submitAs('first', ...named('a', 3), { docId: 'a-gone' });
     await ingest.submitAs('second', ...named('b', 1), { docId: 'b-gone' });
     expect((await claimed(2)).toSorted()).toEqual(['a-gone', 'b-gone']);
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimDeletion(opened.database.sql, 60_000)).toBeUndefined();
   });
 
-  test('a tenant waits for a few attempts of a tenant with an older queue, even while every place is taken', async () => {
+  test('a tenant waits for a few attempts of a tenant with an older queue, even while every slot is used', async () => {
     await ingest.submitAs('first', ...named('a', 100));
     await ingest.submitAs('third', ...named('c', 100));
     const [one, other] = await claimed(2);
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(await claimed(1)).toEqual(['none']);
   });
 
-  test('a claim reads a few rows for each tenant, and none of the jobs that wait', async () => {
+  test('a claim reads a few rows for each tenant, and no row of a waiting job', async () => {
     const { sql } = opened.database;
     await ingest.submitAs('first', ...named('a', 1));
     await ingest.submitAs('second', ...named('b', 1));
@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(read).toBeLessThan(60);
   });
 
-  test('fetches of one tenant that do not end delay no deletion, and another tenant until one of them ends', async () => {
+  test('hanging fetches of one tenant delay no deletion, and another tenant until one of them ends', async () => {
     const ref = { uri: 'https://files.example/slow', contentHash: 'a'.repeat(64) };
     await ingest.submitAs('first', ...Array.from({ length: 50 }, (_, at) => ({ docId: `slow-${at}`, ref })));
     const options = {

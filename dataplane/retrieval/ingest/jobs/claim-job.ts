@@ -20,15 +20,19 @@ export type ClaimedJob = {
 /** Deliveries after which a job is a dead letter instead of being claimed again (`retrieval:limits:dead-letter`). */
 export const mostDeliveries = 5;
 
-/** Due jobs of one tenant and op, and of all, among which a claim looks: more than workers usually claim at one moment. */
+/**
+ * Due jobs of one tenant and op, and of all, among which a claim chooses: more than workers usually claim at one
+ * moment.
+ */
 const firstJobs = 4;
 const mostFirst = 16;
 
 /**
- * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the fewest jobs
- * are processed comes first, so that the queue of one tenant does not delay the others; among such tenants chance decides, so that each
- * of them is claimed after a few attempts. Of the jobs of a tenant deletions come first, then the one that is due first. The
- * delivery is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the database.
+ * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the
+ * fewest jobs are processed comes first, so that the queue of one tenant does not delay the others; among such tenants
+ * chance decides, so that each of them is claimed after a few attempts. Among the jobs of a tenant deletions come
+ * first, then the job that is due first. The delivery is counted at the claim, so that a worker that dies is counted,
+ * too. Leases are measured by the clock of the database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
   const next = await claimFirst(
@@ -37,7 +41,7 @@ export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | 
     (tenant) => sql`
     (${firstOf(sql, tenant, 'delete')}) union all (${firstOf(sql, tenant, 'upsert')})`,
   );
-  // Other workers may be claiming all of these at this moment.
+  // Other workers may be claiming all of these now.
   return next ?? (await claimAny(sql, leaseMs));
 }
 
@@ -51,7 +55,7 @@ async function claimFirst(
   leaseMs: number,
   jobsOf: (tenant: SqlPart) => SqlPart,
 ): Promise<ClaimedJob | undefined> {
-  // The tenants with open jobs are read with one look into the index for each, whatever the number of their jobs.
+  // The tenants with open jobs are read with one index lookup for each, whatever the number of their jobs.
   const [row] = await sql<ClaimedJob[]>`
     with recursive tenants (tenant) as (
       (select j.tenant from retrieval.jobs j where ${isOpen(sql)} order by j.tenant limit 1)

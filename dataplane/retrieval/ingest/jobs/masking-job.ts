@@ -18,8 +18,8 @@ export function maskingJob(sql: Sql | TransactionSql, version?: number) {
 }
 
 /**
- * Whether a reindex made the job, which replaces a stored text by its masked form. No bound refuses such a text: the text without
- * the mask would stay live.
+ * Whether a reindex made the job, which replaces a stored text by its masked form. No limit refuses such a text: the
+ * text without the mask would stay live.
  */
 export function isMaskingJob({ jobId, contentHash }: Pick<ClaimedJob, 'jobId' | 'contentHash'>): boolean {
   return contentHash === maskingHash(jobId);

@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect(await ingest.work()).toBeUndefined();
   });
 
-  test('a deletion removes the staged original of an earlier job that failed, and whom it named; its replay changes nothing', async () => {
+  test('a deletion removes the staged original of an earlier failed job, and the persons whom it named; its replay changes nothing', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const objects = memoryObjects();
@@ -135,7 +135,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
     expect([...(await sql`select deleted from retrieval.documents where doc_id = 'a'`)]).toEqual([{ deleted: true }]);
   });
 
-  test('a round settles failed jobs that a later one superseded, and settled jobs of an earlier release lose their labels', async () => {
+  test('a round settles failed jobs that were superseded by a later job, and removes the labels of settled jobs of an earlier release', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const { sql } = database;

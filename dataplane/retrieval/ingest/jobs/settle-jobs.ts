@@ -61,7 +61,7 @@ export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) 
       if (!(error instanceof ObjectsUnavailableError)) continue;
       // The next call begins with another job: the store may be available for all originals but this one.
       await delay(ports.database.sql, row);
-      // It may refuse every other original, too, each after the time that it takes to notice.
+      // It may refuse every other original, too, each after the time of a timeout.
       return;
     }
   }

@@ -9,8 +9,8 @@ import { type ReplacedText, resubmitMasked } from './resubmit-masked.ts';
 type StoredText = ReplacedText & { readonly canonical: CanonicalText; readonly metadata: JsonObject };
 
 /**
- * Judges a stored text by the current policy. If the policy now masks more, the masked text is submitted as a job of
- * its own, because chunks of one sequence number never change.
+ * Judges a stored text by the current policy. If the policy now masks more, the masked text is submitted as a separate
+ * job, because chunks of one sequence number never change.
  * @throws DocumentFault if the policy denies the text, or if it masks more and no job may replace the text;
  * DependencyUnavailableError if the text is not judged
  */

@@ -177,7 +177,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the end of a reindex'
     expect(await openJobs()).toBe(0);
   });
 
-  test('a reindex whose workers are killed again and again fails after 24 hours without progress', async () => {
+  test('a reindex whose workers are killed repeatedly fails after 24 hours without progress', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     await ingest.drain();
     await start();

@@ -150,7 +150,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     });
   });
 
-  test('a version that is removed while a job writes to it gets no further chunks, and the job is done in the new one', async () => {
+  test('a version that is removed while a job writes to it gets no further chunks, and the job is completed in the new one', async () => {
     await ingest.submit({ docId: 'a', text: 'travel '.repeat(1_500) });
     const job = await claimJob(opened.database.sql, 30_000);
     if (job === undefined) throw new Error('no job is due');
@@ -287,7 +287,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await collection()).toMatchObject({ active_version: 2 });
   });
 
-  test('a newly masked text replaces the stored one even where the mask is longer and neither the tenant nor the index has room', async () => {
+  test('a newly masked text replaces the stored one even if the mask is longer and neither the tenant nor the index has room', async () => {
     await ingest.submit({ docId: 'a', text: 'call 555-0100 now' });
     await ingest.drain();
     Object.assign(bounds, { tenantBytes: 1, indexBytes: 1 });
@@ -314,14 +314,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       { sections: Array.from({ length: retrievalLimits.sections + 1 }, () => ({ text: 'x' })) },
       'malformed',
     ],
-  ])('no bound refuses %s that a reindex has masked, and a submitted one is refused', async (_, content, code) => {
-    await ingest.submit({ docId: 'a', text: 'words' });
-    const job = await claimJob(opened.database.sql, 30_000);
-    if (job?.payloadKey == null) throw new Error('no job is due');
-    await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
-    await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
-    const masking = { ...job, contentHash: `reindex-${job.jobId}` };
-    const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
-    expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
-  });
+  ])(
+    '%s that a reindex has masked is stored above every limit, and a submitted one is refused',
+    async (_, content, code) => {
+      await ingest.submit({ docId: 'a', text: 'words' });
+      const job = await claimJob(opened.database.sql, 30_000);
+      if (job?.payloadKey == null) throw new Error('no job is due');
+      await ingest.ports.objects.put(job.payloadKey, stagedBytes({ content }));
+      await expect(prepareDocument(ingest.ports, job, never)).rejects.toMatchObject({ code });
+      const masking = { ...job, contentHash: `reindex-${job.jobId}` };
+      const { text: prepared } = await prepareDocument(ingest.ports, masking, never);
+      expect(prepared.length).toBeGreaterThan(retrievalLimits.sections);
+    },
+  );
 });

@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
   });
 });
 
-/** Another collection with one live document of its own, whose reindex has been requested. */
+/** Another collection with one separate live document, whose reindex has been requested. */
 async function otherToRebuild(database: Database, tenant: string): Promise<string> {
   const collectionId = await insertCollection(database);
   await insertDocuments(database, collectionId, { documents: 2, chunksOfEach: 1 });
@@ -137,7 +137,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the turns of builds')
     expect(await run('acme')).toBe('switched');
   });
 
-  test('the version of a tenant is claimed soon although another tenant has many that were due earlier', async () => {
+  test('the version of a tenant is claimed soon even if another tenant has many versions that were due earlier', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     await ingestToRebuild(database);

@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     },
   );
 
-  test('a queue that is away is reported for each lost hint and each subscription that fails, and jobs are found without it', async () => {
+  test('an unavailable queue is reported for each lost hint and each failed subscription, and jobs are found without it', async () => {
     const { queue: scripted } = scriptedQueue();
     const away = { hints: 0, subscriptions: 0 };
     const refuse = () => Promise.reject(new QueueUnavailableError('unreachable'));
@@ -151,7 +151,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     expect(away).toEqual({ hints: 1, subscriptions: 1 });
   });
 
-  test('a removal that fails is counted and retried, and stops neither the next one nor the hints', async () => {
+  test('a failed removal is counted and retried, and stops neither the next one nor the hints', async () => {
     const { queue, state } = scriptedQueue();
     const away = new SearchUnavailableError('unreachable');
     const seen = { failures: new Set<unknown>(), removed: 0 };

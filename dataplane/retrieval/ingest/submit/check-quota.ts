@@ -8,7 +8,7 @@ export type TenantQuota = {
   readonly documents: number;
   /** Jobs that have not ended. */
   readonly openJobs: number;
-  /** Of the stored text and metadata of documents and of what is staged for jobs. */
+  /** The stored text and metadata of documents and the staged content of jobs. */
   readonly bytes: number;
 };
 
@@ -21,8 +21,8 @@ type QuotaDocument = Pick<JobIdentity, 'collectionId' | 'docId' | 'op'> & { read
 const uuidType = 2950;
 
 /**
- * The limit beyond which a batch would bring the tenant; undefined within the quota, and for deletions alone. Batches
- * that are checked at the same time can together exceed it: the quota bounds load and is not a protection.
+ * The limit that a batch would exceed for the tenant; undefined within the quota, and for deletions alone. Batches that
+ * are checked at the same time can together exceed it: the quota bounds load and is not a protection.
  * @param referredBytes sum of `bytes` of the contents that are not staged
  */
 export async function reachedQuota(

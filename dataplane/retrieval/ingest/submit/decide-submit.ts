@@ -30,7 +30,10 @@ export type SubmitDecision =
   | {
       readonly kind: 'duplicate';
       readonly jobId: string;
-      /** Whether a later job of the document was accepted, so that this one no longer decides what the document is. */
+      /**
+       * Whether a later job of the document was accepted, so that this one no longer decides the content of the
+       * document.
+       */
       readonly isSuperseded: boolean;
     }
   | {

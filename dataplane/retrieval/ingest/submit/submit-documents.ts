@@ -27,7 +27,7 @@ export type SubmitEntry = {
   readonly docId: string;
   readonly jobId: string;
   readonly status: 'PENDING' | 'DEDUPLICATED';
-  /** Of a repeated job: whether a later job of its document was accepted. */
+  /** For a repeated job: whether a later job of its document was accepted. */
   readonly isSuperseded: boolean;
 };
 

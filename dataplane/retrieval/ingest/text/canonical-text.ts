@@ -14,7 +14,7 @@ export type CanonicalText = { readonly title?: string; readonly text: string; re
 
 const betweenBlocks = '\n\n';
 
-/** The longest part of the title and of the heading that each chunk carries, UTF-16 units. */
+/** The longest part of the title and of the heading that each chunk contains, UTF-16 units. */
 export const mostCarried = 256;
 
 /**

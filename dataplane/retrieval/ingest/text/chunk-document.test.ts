@@ -47,7 +47,7 @@ const lengths = fc.integer({ min: chunkingLimits.minSize, max: 400 }).chain((siz
 );
 
 describe('chunking a document', () => {
-  test('every character except white space between blocks is in a chunk, offsets are correct and sizes are bounded', () => {
+  test('every character except white space between blocks is in a chunk, offsets are correct and sizes are limited', () => {
     fc.assert(
       fc.property(content, lengths, (given, chunking) => {
         const document = canonicalText(textBlocks(given as never));
@@ -77,7 +77,7 @@ describe('chunking a document', () => {
     );
   });
 
-  test('a row of a table that fits a chunk is never cut, and every cell follows its header', () => {
+  test('a row of a table that fits a chunk is never split, and every cell follows its header', () => {
     const cells = fc.array(fc.stringMatching(/^[a-z]{1,10}$/), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(fc.array(cells, { minLength: 1, maxLength: 60 }), lengths, (rows, chunking) => {
@@ -90,7 +90,7 @@ describe('chunking a document', () => {
     );
   });
 
-  verifies(['retrieval:limits:chunking-default'], 'a text is cut at 800 characters with an overlap of 120', () => {
+  verifies(['retrieval:limits:chunking-default'], 'a text is split at 800 characters with an overlap of 120', () => {
     const text = 'x'.repeat(2_000);
     const { chunking } = createCollectionSchema.parse({ name: 'a', embedding_profile_id: 'p' });
     const chunks = [...chunkDocument(canonicalText(textBlocks({ sections: [{ text }] })), chunking)];
@@ -118,7 +118,7 @@ describe('chunking a document', () => {
     ]);
   });
 
-  test('every chunk carries the heading and page of its section, and the title is separate from the text', () => {
+  test('every chunk contains the heading and page of its section, and the title is separate from the text', () => {
     const sections = [{ heading: 'Hotels', text: 'b '.repeat(60) }, { text: 'End.' }];
     const document = canonicalText(textBlocks({ title: 'Travel', sections, pages: [2, 3] }));
     expect(document.title).toBe('Travel');

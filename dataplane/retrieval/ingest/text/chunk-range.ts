@@ -4,7 +4,7 @@ export type ChunkLengths = { readonly size: number; readonly overlap: number };
 /** Limits of `chunking` of a collection. An overlap of more than half of a chunk would repeat text endlessly. */
 export const chunkingLimits = { minSize: 50, maxSize: 8_000, maxOverlapShare: 0.5 } as const;
 
-/** The units that a chunk should not cut. */
+/** The units that a chunk should not split. */
 type Grain = 'prose' | 'rows';
 
 type Span = { readonly start: number; readonly end: number };
@@ -19,7 +19,7 @@ const anywhere = 4;
 /**
  * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one ends in the second
  * half of the span, otherwise of a line, of a sentence, of a word, and otherwise between any two characters. Tables are
- * cut between rows if a row ends inside the span. Every span begins after the start of the previous one and not behind
+ * split between rows if a row ends inside the span. Every span begins after the start of the previous one and not after
  * its end.
  */
 export function* chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): Generator<Span> {
@@ -53,7 +53,7 @@ function endOf(text: string, start: number, last: number, size: number, grain: G
 function nextStart(text: string, { start, end }: Span, overlap: number, grain: Grain): number {
   const earliest = Math.max(start + 1, end - overlap);
   let best = { at: end, rank: anywhere };
-  // A cut inside a long word repeats a part of it.
+  // A split inside a long word repeats a part of it.
   const isWordCut = grain === 'prose' && rankOf(text, end) === anywhere;
   for (let at = end - 1; at >= earliest; at -= 1) {
     if (/\s/.test(text.charAt(at))) continue;
@@ -65,7 +65,7 @@ function nextStart(text: string, { start, end }: Span, overlap: number, grain: G
   return isInsidePair(text, earliest) ? earliest + 1 : earliest;
 }
 
-/** The rank of a cut before the character at an offset. */
+/** The rank of a split before the character at an offset. */
 function rankOf(text: string, at: number): number {
   const [before, after] = [text.charAt(at - 1), text.charAt(at)];
   if (/\s/.test(after)) return /\s/.test(before) ? anywhere : word;

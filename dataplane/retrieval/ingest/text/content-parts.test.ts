@@ -12,14 +12,14 @@ const membersOf = (lines: number) => ({ [`${header}hhhh`]: Array.from({ length: 
 
 function pathOf(content: DocumentContent): readonly (string | number)[] | undefined {
   const found = longTextOf(content)?.path;
-  // What renders refuses the same contents.
+  // The renderer refuses the same contents.
   if (found === undefined) textBlocks(content);
   else expect(() => textBlocks(content)).toThrow(/longer than 16777216 characters/);
   return found;
 }
 
 describe('the text of a document', () => {
-  test('has at most 16,777,216 characters with the ends of its lines, wherever they come from', () => {
+  test('the text of a document has at most 16,777,216 characters with its line ends, wherever they come from', () => {
     const text = 'x'.repeat(most - 1);
     expect(pathOf({ sections: [{ text }] })).toBeUndefined();
     expect(pathOf({ sections: [{ text: `${text}x` }] })).toEqual(['sections', 0]);
@@ -31,18 +31,18 @@ describe('the text of a document', () => {
     expect(pathOf({ note: text.slice('note:'.length) })).toEqual([]);
   });
 
-  test('is counted as it is rendered, because a table repeats its headers in each row', () => {
+  test('the text of a document is counted as it is rendered, because a table repeats its headers in each row', () => {
     expect(pathOf({ tables: [{}, tableOf(256)] })).toBeUndefined();
     expect(pathOf({ tables: [{}, tableOf(257)] })).toEqual(['tables', 1]);
     expect(pathOf({ tables: [tableOf(200), tableOf(57)] })).toEqual(['tables', 1]);
   });
 
-  test('is counted as it is rendered, because other members repeat their path in each line', () => {
+  test('the text of a document is counted as it is rendered, because other members repeat their path in each line', () => {
     expect(pathOf(membersOf(200))).toBeUndefined();
     expect(pathOf(membersOf(257))).toEqual([]);
   });
 
-  test('is never made when it would be too long: 64 KiB and 500,000 rows are refused', () => {
+  test('a text that would be too long is never rendered: 64 KiB and 500,000 rows are refused', () => {
     expect(pathOf({ tables: [tableOf(500_000)] })).toEqual(['tables', 0]);
   });
 });

@@ -9,7 +9,7 @@ export type ContentPart = {
   readonly heading: string | undefined;
   /** Counted from 1. */
   readonly page: number | undefined;
-  /** Its text. A line is made when it is asked for, and none is empty. */
+  /** Its text. A line is made when it is requested, and none is empty. */
   readonly lines: Iterable<LinePieces>;
 };
 

@@ -55,7 +55,7 @@ test('the blocks of a stored text are those from which it was joined', () => {
   );
 });
 
-test('a heading that a policy masks by nothing leaves the text below it whole', () => {
+test('a heading that a policy masks with an empty text leaves the text below it unchanged', () => {
   const blocks = [{ kind: 'section', heading: '', text: 'Body' } as const];
   const stored = canonicalText({ blocks });
   expect(stored.text).toBe('Body');

@@ -11,8 +11,8 @@ type RenderedTable = { readonly caption: string | undefined; readonly lines: Ite
 
 /**
  * Renders a table as one line for each row, in which every cell follows its header: `City: Bern; Limit: 180`. Rows are
- * lists of cells or objects; headers are `headers`, `columns` or `header`. Every other key is a line of its own. Lines are
- * made when they are asked for: all of them can be many times as long as the table.
+ * lists of cells or objects; headers are `headers`, `columns` or `header`. Every other key becomes a separate line.
+ * Lines are made when they are requested: all of them can be many times as long as the table.
  */
 export function renderTable(table: JsonObject): RenderedTable {
   const captionKey = captionKeys.find((key) => typeof table[key] === 'string');

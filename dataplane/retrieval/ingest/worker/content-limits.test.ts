@@ -38,13 +38,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('content behind a cont
     return row;
   }
 
-  test('of 64 MiB is stored, and the job of one byte more ends FAILED', async () => {
+  test('content of 64 MiB behind a content_ref is stored, and the job of one byte more ends FAILED', async () => {
     const document = '{"content":{"sections":[{"text":"A harbour."}]}}';
     expect(await endOf(document.padEnd(64 * mebibyte))).toMatchObject({ status: 'DONE', code: null });
     expect(await endOf(document.padEnd(64 * mebibyte + 1))).toMatchObject({ status: 'FAILED', code: 'too_large' });
   });
 
-  test('of 1,000,000 values is stored, and the job of one value more ends FAILED', async () => {
+  test('content of 1,000,000 values behind a content_ref is stored, and the job of one value more ends FAILED', async () => {
     const document = (values: number) => {
       const padding = Array.from({ length: values - ownValues }, () => 0).join();
       return `{"content":{"sections":[{"text":"A harbour."}],"note":[${padding}]}}`;
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('content behind a cont
     expect(await endOf(document(1_000_001))).toMatchObject({ status: 'FAILED', code: 'malformed' });
   });
 
-  test('of a small table whose text would have 3 GB ends FAILED with the place, and the next job is processed', async () => {
+  test('a small table behind a content_ref whose text would have 3 GB ends FAILED with the place, and the next job is processed', async () => {
     const rows = Array.from({ length: 50_000 }, () => '[1]').join();
     const table = `{"content":{"tables":[{},{"headers":["${'h'.repeat(65_536)}"],"rows":[${rows}]}]}}`;
     expect(await endOf(table)).toEqual({

@@ -45,7 +45,7 @@ export type IngestPorts = {
   readonly bounds: StoreBounds;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
-  /** The turns in which long documents are cut into chunks. */
+  /** The slices in which long documents are split into chunks. */
   readonly turns: Turns;
   /** Called after each step; the attempt continues when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;

@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
       expect(objects.keys()).toEqual([`staging/t-acme/${entry?.jobId}`]);
       expect(await jobOf(entry?.jobId ?? '')).toMatchObject({ status: 'PENDING', attempt: 0, available_at: null });
       expect(await collection()).toMatchObject({ status: 'populating', doc_count: 0 });
-      // A deletion alone brings no document.
+      // A deletion alone adds no document.
       await ingest.submit({ docId: 'unknown' });
       expect(await ingest.work()).toBe('done');
       expect(await collection()).toMatchObject({ status: 'populating', doc_count: 0 });
@@ -215,7 +215,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     expect(await replayJob(test1.database.sql, { tenant: 'acme', jobId: entry?.jobId ?? '' })).toBe('not_failed');
   });
 
-  test('an unavailable staging store releases the job, too', async () => {
+  test('an unavailable staging store releases the job like any other dependency', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     failObjects = () => {
       throw new ObjectsUnavailableError('unreachable');

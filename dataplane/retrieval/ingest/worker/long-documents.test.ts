@@ -147,7 +147,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a document of many ba
     expect(await chunks('a')).toHaveLength(new Set(embeddings.answered.flatMap(({ texts }) => texts)).size);
   });
 
-  test('a batch of which an interrupted removal left a part is embedded again with all after it, and none before it', async () => {
+  test('a batch that an interrupted removal left incomplete is embedded again with all later batches, and no earlier one', async () => {
     await ingest.submit({ docId: 'a', text: long });
     embeddings.answer(5);
     expect(await work()).toBe('released');

@@ -15,7 +15,7 @@ import type { IngestPorts } from './ingest-ports.ts';
 import { instantInUtc } from './instant-in-utc.ts';
 import { readDocument } from './read-document.ts';
 
-/** A document that may be stored, before it is cut into chunks. */
+/** A document that may be stored, before it is split into chunks. */
 type PreparedDocument = Omit<LiveDocument, 'versions'> & { readonly canonical: CanonicalText };
 
 /** Reads, judges and joins the text of a job's document. @throws DocumentFault, DependencyUnavailableError */

@@ -14,7 +14,7 @@ import { prepareDocument } from './prepare-document.ts';
 /** `claim_over`: another worker has claimed the job, or a later job has ended it. */
 type Processed = 'done' | 'claim_over';
 
-/** Most attempts to commit while reindexes add versions in between. */
+/** Maximum number of attempts to commit while reindexes add versions in between. */
 const mostCommits = 5;
 
 /**

@@ -1,5 +1,5 @@
 // local-volumes makes a folder of this machine for each claim of the storage class of a local cluster, and removes
-// folder and volume when the claim is gone.
+// folder and volume when the claim is deleted.
 package main
 
 import (

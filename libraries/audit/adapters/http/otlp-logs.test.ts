@@ -11,7 +11,7 @@ function entry(number: number, change: Parameters<typeof auditContent>[1] = {}):
   return { chain: 'one', number, previous: auditGenesis, hash: 'a'.repeat(64), content: auditContent(number, change) };
 }
 
-test('log records have the JSON of the serializer of OpenTelemetry', () => {
+test('OTLP log records have the same JSON as those of the OpenTelemetry serializer', () => {
   const sent = entry(7, {
     outcome: 'refused',
     code: 'permission_denied',
@@ -44,7 +44,7 @@ test('log records have the JSON of the serializer of OpenTelemetry', () => {
   expect(logsRequest('one', [sent], now)).toEqual(JSON.parse(new TextDecoder().decode(official)));
 });
 
-test('a record has no attribute without a value, and a severity by its outcome', () => {
+test('a log record has no attribute without a value, and its severity follows its outcome', () => {
   const plain = entry(1, { author: { kind: 'unknown' }, target: null });
   const [first, second] = logsRequest('one', [plain, entry(2, { outcome: 'failed' })], now).resourceLogs[0].scopeLogs[0]
     .logRecords;

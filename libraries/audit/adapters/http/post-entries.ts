@@ -5,7 +5,7 @@ import type { AuditDelivery } from '../../ports.ts';
 /** Longest wait for an answer, milliseconds. */
 const timeoutMs = 10_000;
 const mostAnswerBytes = 64 * 1_024;
-/** Longest wait that a receiver can ask for, milliseconds. */
+/** Longest wait that a receiver can request, milliseconds. */
 const mostRetryAfterMs = 60_000;
 
 /** The text of an answer with status 2xx, or the reason of the failure. */

@@ -4,8 +4,8 @@ import type { AuditReceiverName, ExportPosition } from '../../ports.ts';
 import { type AuditRow, entryOfRow } from './audit-row.ts';
 
 /**
- * The position of a receiver in the chain of a service, beside the audit log (openPostgresAudit). Numbers of a chain are
- * contiguous in the order of commits, so that no entry is committed behind a position.
+ * The position of a receiver in the chain of a service, next to the audit log (openPostgresAudit). Numbers of a chain
+ * are contiguous in the order of commits, so no entry is committed before a stored position.
  * @param holder names this process
  */
 export function createExportPosition(

@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
-  test('a trigger that is lost or disabled, and a lost row of the chain, are noticed, and nothing is added without the row', async () => {
+  test('a lost or disabled trigger and a lost row of the chain are detected, and nothing is added without the row', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
     const log = await openPostgresAudit(database.database, 'one');
@@ -99,7 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await allEntries(log)).toHaveLength(2);
   });
 
-  test('a verification names the first entry that was changed, removed, exchanged or cut off', async () => {
+  test('a verification names the first entry that was changed, removed, exchanged or truncated', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await log.write(Array.from({ length: 9 }, (_, at) => auditContent(at + 1)));
@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await breaksOf(log)).toEqual([]);
   });
 
-  test('retention removes entries before its time, keeps the newest one, and the rest stays provable', async () => {
+  test('retention removes audit entries before its time, keeps the newest one, and the rest can still be proved', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await log.write(Array.from({ length: 1_203 }, (_, at) => auditContent(at + 1)));
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
 
   test('a removal of many expired entries reads each of them only twice', async () => {
     await using database = await openTestDatabase();
-    // One connection, which reports its own statistics when it is asked.
+    // One connection, which reports its own statistics on request.
     await using alone = database.database.alone({ statementTimeoutMs: 10_000 });
     const log = await openPostgresAudit(alone, 'one');
     const batches = Array.from({ length: 10 }, (_, at) => at * 500);
@@ -209,7 +209,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     expect(await allEntries(log)).toHaveLength(2);
   });
 
-  test('sources that can be observed no longer are removed after their days, and those that are kept are not', async () => {
+  test('sources that can no longer be observed are removed after their retention, and sources that are still kept are not', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     const other = await openPostgresAudit(database.database, 'two');
@@ -229,7 +229,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     ]);
   });
 
-  test('one call removes 10,000 sources, and none after its signal', async () => {
+  test('one call removes 10,000 sources, and none after its signal is aborted', async () => {
     await using database = await openTestDatabase();
     const log = await openPostgresAudit(database.database, 'one');
     await database.database.sql`

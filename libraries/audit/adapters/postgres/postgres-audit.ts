@@ -12,7 +12,7 @@ const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.m
 const triggers = ['entries_append_only', 'entries_not_truncated'];
 /** Entries that one statement adds or removes. */
 const batch = 500;
-/** Most sources that one call removes. */
+/** Maximum number of sources that one call removes. */
 const mostForgotten = 20 * batch;
 
 type Head = { readonly number: string; readonly hash: string };
@@ -181,7 +181,7 @@ async function addAfter(
 async function removeOldest(sql: TransactionSql, chain: string, before: Date, now: Date): Promise<number> {
   const head = await lockHead(sql, chain);
   const from = Number(head.removed_number);
-  // By numbers alone: a search by time reads all entries that are expired or all that are kept, while every writer waits.
+  // By numbers alone: a search by time reads all expired entries or all kept ones, while every writer waits.
   const oldest = await sql<(Head & { is_expired: boolean })[]>`
     select number, hash, time < ${before.toISOString()} as is_expired from audit.entries
     where chain = ${chain} and number > ${from} and number <= ${from + batch} and number < ${head.number}

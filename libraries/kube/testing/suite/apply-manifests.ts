@@ -72,7 +72,7 @@ export function testApply(client: ClientSource): void {
     if (marked !== undefined) await applyDesired(client(), bindings, marked, { finalizers: [] });
   });
 
-  test('applying a policy under deletion asks for its restoration with the time of the deletion', async () => {
+  test('applying a policy under deletion requests its restoration with the time of the deletion', async () => {
     const finalizers = [operatorFinalizer];
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-kept', { finalizers }));
     await client().delete(policies, 'apply-kept', { uid: first.metadata.uid });

@@ -81,7 +81,7 @@ export function testProtection(client: ClientSource): void {
     await client().patch(bindings, 'weaken', set({ ...whole, judge: spelled, streaming: 'Strict' }));
   });
 
-  test('the confirmation that an interrupted deletion leaves behind allows no deletion by name, and the deletion is repeated', async () => {
+  test('a confirmation that an interrupted deletion leaves behind allows no deletion by name, and the deletion is repeated', async () => {
     const created = await createGuarded('delete-killed');
     const pinned = { generationId: 'one', policyId: 'p', policyRevision: 1 };
     const guarding = await applyStatus(client(), bindings, created, { pinned });

@@ -57,7 +57,7 @@ describe('files of a folder', () => {
     await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(refused);
   });
 
-  test('a full disk is reported as full, keeps earlier objects, and takes new ones after a delete', async (context) => {
+  test('a full disk is reported as full, keeps earlier objects, and accepts new ones after a delete', async (context) => {
     const root = folder();
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', root], { stdio: 'ignore' });

@@ -72,7 +72,7 @@ async function readAtMost(file: FileHandle, maxBytes: number): Promise<Uint8Arra
   return file.readFile();
 }
 
-/** Creates the folders between the root, which must be there, and a folder, and brings their entries to the disk. */
+/** Creates the folders between the root, which must exist, and a folder, and flushes their entries to the disk. */
 async function createFolders(root: string, folder: string): Promise<void> {
   await stat(root);
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -44,7 +44,7 @@ type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSign
 
 /** The retention of a stream; an existing stream is not changed. */
 type StreamRetention = {
-  /** Most messages of one subject; all when absent. */
+  /** Maximum number of messages of one subject; all when absent. */
   readonly mostOfSubject?: number;
   readonly hours: number;
 };

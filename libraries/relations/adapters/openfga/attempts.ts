@@ -6,7 +6,7 @@ const conflictTries = 8;
 const conflictMs = 20;
 /** Time after which no further attempt of a change begins, milliseconds. */
 const conflictLimitMs = 15_000;
-/** Pause before the repetition of a read, milliseconds. The time that the server asks for can be half an hour. */
+/** Pause before the repetition of a read, milliseconds. The time that the server requests can be half an hour. */
 const readPauseMs = 100;
 
 type Sdk = Pick<typeof import('@openfga/sdk'), 'FgaError' | 'FgaValidationError'>;

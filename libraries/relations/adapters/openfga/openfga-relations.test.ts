@@ -59,14 +59,14 @@ describe('requests to an OpenFGA server that asks to try again after a minute', 
     expect(world.asked).toEqual(['write', 'write']);
   });
 
-  test('a change is not sent again after a conflict and an error', async () => {
+  test('a change is not sent again after a conflict or an error', async () => {
     await using world = await serve([conflict, later, written]);
     const replaced = world.relations.replace({ removed: [tuple], added: [{ ...tuple, subject: 'user:ben' }] });
     await expect(replaced).rejects.toThrow(RelationsUnavailableError);
     expect(world.asked).toEqual(['write', 'write']);
   });
 
-  test('a read is repeated once, without that pause', async () => {
+  test('a read is repeated once, without the pause of a change', async () => {
     await using world = await serve([later, [200, { tuples: [], continuation_token: '' }], later]);
     expect(await world.relations.tuplesOf(tuple.object)).toEqual([]);
     expect(world.asked).toEqual(['read', 'read']);

@@ -34,17 +34,17 @@ type OpenFgaOptions = {
   readonly tokenFile?: Pick<TokenFile, 'first'>;
   /** Timeout of one call, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
-  /** Most pairs of object and relation that one list visits; `largestReach` by default. */
+  /** Maximum number of pairs of object and relation that one list visits; `largestReach` by default. */
   readonly mostReached?: number;
 };
 
 /**
- * Most groups that a check of a granted relation walks through: a refused caller costs about one request for each of them, and one for
- * each relation that is asked.
+ * Maximum number of groups that a check of a granted relation walks through: a refused caller costs about one request
+ * for each of them, and one for each checked relation.
  */
 const largestWalkOfCheck = 1_000;
 
-/** Of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
+/** The code of a call without an answer: the SDK keeps the message of an error without an answer, and not its code. */
 const lateMessage = 'no answer within the timeout of the client';
 
 /** Names of stores that OpenFGA accepts. */
@@ -87,7 +87,7 @@ function createClient(sdk: Sdk, options: OpenFgaOptions, place: Place, token: st
   return new sdk.OpenFgaClient({
     ...place,
     apiUrl: addressOf(options.url),
-    // The SDK waits up to half an hour before it sends a request again, when the answer asks for that.
+    // The SDK waits up to half an hour before it sends a request again, if the answer requests that.
     retryParams: { maxRetry: 0 },
     baseOptions: { timeout: options.timeoutMs ?? 5_000, timeoutErrorMessage: lateMessage, maxRedirects: 0 },
     ...(token === undefined ? {} : { credentials: { method: sdk.CredentialsMethod.ApiToken, config: { token } } }),
@@ -253,8 +253,8 @@ function keyOf({ subject, relation, object }: Tuple): { user: string; relation: 
 }
 
 /**
- * The claimed store of the installation; if there is none, or it no longer exists, the oldest store of the name, else a
- * new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
+ * The claimed store of the installation; if there is none, or it no longer exists, the oldest store with the name, else
+ * a new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
  */
 async function openStore(client: OpenFgaClient, { url, storeName, stores }: OpenFgaOptions): Promise<string> {
   const key = JSON.stringify([addressOf(url), storeName]);

@@ -5,7 +5,7 @@ import type { Tuple } from '../../tuple.ts';
 /** Every tuple of a subject to objects of a type, complete. */
 export type ReadTuples = (subject: string, type: ObjectType) => Promise<readonly Tuple[]>;
 
-/** Most pairs of object and relation that one call visits. */
+/** Maximum number of pairs of object and relation that one call visits. */
 export const largestReach = 10_000;
 
 /** Tuples that one walk reads at a time. */
@@ -82,7 +82,9 @@ const rules = Object.entries(model).flatMap(([type, relations]) =>
   Object.entries(relations).map(([name, rule]): [ObjectType, string, RelationRule] => [type as ObjectType, name, rule]),
 );
 
-/** Types whose tuples can lead to an object of the type: groups, the type itself, and collections as parents. */
+/**
+ * Types whose tuples can give relations to an object of the type: groups, the type itself, and collections as parents.
+ */
 function typesTowards(type: ObjectType): ReadonlySet<ObjectType> {
   return new Set<ObjectType>(type === 'document' ? ['group', 'collection', type] : ['group', type]);
 }

@@ -7,7 +7,7 @@ export type StoreRegistry = {
   /** Undefined if no store was claimed. */
   find(key: string): Promise<string | undefined>;
   /**
-   * Claims a store instead of the one that was found. Of concurrent and late claims exactly one wins.
+   * Claims a store instead of the found one. Of concurrent and late claims exactly one wins.
    * @returns the store of the winning claim
    */
   claim(key: string, storeId: string, instead: string | undefined): Promise<string>;

@@ -9,7 +9,10 @@ type ClosureQuestion = {
   readonly holders: readonly string[];
   readonly relation: string;
   readonly object: string;
-  /** Most pairs of object and relation, or groups of the caller; `size` of the answer is larger if there are more. */
+  /**
+   * Maximum number of pairs of object and relation, or groups of the caller; `size` of the answer is larger if there
+   * are more.
+   */
   readonly mostPairs: number;
 };
 

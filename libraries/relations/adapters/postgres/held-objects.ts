@@ -10,7 +10,7 @@ type Holding = {
   /** The subject itself, and one entry for the members of each group that it claims (`group:…#member`). */
   readonly holders: readonly string[];
   readonly relation: string;
-  /** Most holders, with those of nested groups; `size` of an answer is larger if there are more. */
+  /** Maximum number of holders, with those of nested groups; `size` of an answer is larger if there are more. */
   readonly mostHolders: number;
 };
 
@@ -42,7 +42,9 @@ export async function nextHeld(
   return { size: row?.size ?? 0, objects: row === undefined || row.objects === '' ? [] : row.objects.split(' ') };
 }
 
-/** Those of the objects to which a holder has the relation by a tuple. One statement, so that it sees one snapshot. */
+/**
+ * The objects among these to which a holder has the relation by a tuple. One statement, so that it sees one snapshot.
+ */
 export async function heldAmong(
   sql: Sql,
   { holders, relation, mostHolders }: Holding,
@@ -59,8 +61,9 @@ export async function heldAmong(
 }
 
 /**
- * Those of the objects to which a holder has the relation: by a tuple, by other relations or by parents. One statement, so that
- * it sees one snapshot. It starts at the objects, and does not follow their groups: those of the holders are known.
+ * The objects among these to which a holder has the relation: by a tuple, by other relations or by parents. One
+ * statement, so that it sees one snapshot. It starts at the objects, and does not follow their groups: those of the
+ * holders are known.
  * @returns `size` counts holders, or pairs of object and relation that the objects lead to; above `mostHolders` nothing is known
  */
 export async function heldByRules(

@@ -34,7 +34,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
   relationsSuite(openEmpty);
   reachSuite(openEmpty);
 
-  test('PostgreSQL relation replicas open concurrently, and each change is visible to the other replicas at once', async () => {
+  test('PostgreSQL relation replicas open concurrently, and each change is immediately visible to the other replicas', async () => {
     await using opened = await openTestDatabase();
     await using other = opened.connect();
     const [one, two] = await Promise.all([openPostgresRelations(opened.database), openPostgresRelations(other)]);
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
-  test('checks of a batch that leads to more pairs of object and relation than one statement visits are asked one by one', async () => {
+  test('batched checks that lead to more pairs of object and relation than one statement visits are made one by one', async () => {
     await using relations = await openEmpty();
     const chain = Array.from({ length: 10 }, (_one, at) => `collection:chain-${at}`);
     // Each has 33 pairs, with those of its parents: together they are more than 10,000.
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
     }
   });
 
-  test('a lost database makes every check and change of relations fail as unavailable and never gives an answer', async () => {
+  test('a lost database makes every check and change of relations fail as unavailable, without an answer', async () => {
     await using server = await startTestServer();
     const opened = await server.createDatabase();
     const relations = await openPostgresRelations(opened.database);

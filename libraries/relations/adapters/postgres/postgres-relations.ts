@@ -21,7 +21,7 @@ import { heldAmong, heldByRules, nextHeld } from './held-objects.ts';
 
 /** The schema of the tuples, and its migrations. */
 export const tupleTables = { schema: 'relations', folder: new URL('./migrations/', import.meta.url) } as const;
-/** Most pairs of object and relation that one check visits; a chain that needs more is refused. */
+/** Maximum number of pairs of object and relation that one check visits; a chain that needs more is refused. */
 const largestClosure = 10_000;
 const allRelations = [...new Set(Object.values(model).flatMap((relations) => Object.keys(relations)))];
 

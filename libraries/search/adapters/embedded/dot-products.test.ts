@@ -5,7 +5,7 @@ import { mostDimensions, mostRows, VectorMemory, vectorBytes } from './vector-me
 /** Products of 32-bit numbers, added in the order of the vector instructions, are at most this far from exact ones. */
 const tolerance = 1e-5;
 
-test('products of random vectors equal those of a plain loop, whatever their number of dimensions', () => {
+test('dot products of random vectors equal those of a plain loop, whatever their number of dimensions', () => {
   const memory = new VectorMemory();
   const numbers = fc.float({ min: -1, max: 1, noNaN: true });
   const dimensions = fc.oneof(fc.integer({ min: 1, max: 70 }), fc.constantFrom(384, 1_536));
@@ -47,7 +47,7 @@ test('the vector memory grows past its first pages, keeps its content, and clear
   expect([...memory.dotProducts(query, Uint32Array.of(memory.allocate()), 1)]).toEqual([0]);
 });
 
-test('no rows give no products, and the largest vector and number of rows fit', () => {
+test('no rows yield no products, and the largest vector and number of rows fit', () => {
   const memory = new VectorMemory();
   expect([...memory.dotProducts(Float32Array.of(1), new Uint32Array(1), 0)]).toEqual([]);
   const page = memory.allocate();

@@ -118,13 +118,13 @@ describe('the embedded search index', () => {
     expect(await fault(world.index.candidates(queryOf('p', reflects + 1n)))).toBe('unreachable');
   });
 
-  test('a change that the source does not name in time is refused as behind', async () => {
+  test('a change that the source does not report in time is refused as behind', async () => {
     await using world = openMemoryWorld();
     const reflects = await world.commit('p', putMany(2));
     expect(await fault(world.index.candidates(queryOf('p', reflects + 1n)))).toBe('behind');
   });
 
-  test('a partition whose changes are forgotten is loaded again', async () => {
+  test('a partition whose changes the source no longer has is loaded again', async () => {
     await using world = openMemoryWorld();
     await found(world, 'p', await world.commit('p', putMany(2)));
     const reflects = await world.commit('p', replaceGroup('e00000', []));
@@ -133,7 +133,7 @@ describe('the embedded search index', () => {
     expect(world.source.loads).toBe(2);
   });
 
-  test('refreshing applies changes ahead of a query, and leaves a partition that is not loaded alone', async () => {
+  test('a refresh applies changes before a query, and does not load a partition', async () => {
     await using world = openMemoryWorld();
     const first = await world.commit('p', putMany(2));
     await world.index.refresh('p');
@@ -159,7 +159,7 @@ describe('the embedded search index', () => {
     expect((await found(world, 'p', reflects))[0]).toHaveLength(3);
   });
 
-  test('the partition that was used longest ago is evicted at the bound of bytes, and loaded again when asked for', async () => {
+  test('the partition that was used longest ago is evicted at the byte limit, and loaded again by a later query', async () => {
     const size = await (async () => {
       await using world = openMemoryWorld();
       await found(world, 'p', await world.commit('p', putMany(100)));
@@ -174,7 +174,7 @@ describe('the embedded search index', () => {
     expect(world.source.loads).toBe(4);
   });
 
-  test('a partition that is loaded ahead follows changes, and its first query loads nothing', async () => {
+  test('a preloaded partition follows changes, and its first query loads nothing', async () => {
     await using world = openMemoryWorld();
     await world.commit('p', putMany(10));
     expect(await world.index.preload('p', neverAborted)).toBe(true);
@@ -202,7 +202,7 @@ describe('the embedded search index', () => {
     expect(world.source.loads).toBe(3);
   });
 
-  test('a preload evicts nothing, fits up to the bound, and yields its memory to queries', async () => {
+  test('a preload evicts nothing, fits up to the limit, and yields its memory to queries', async () => {
     const sizeOf = async (count: number) => {
       await using world = openMemoryWorld();
       await found(world, 'p', await world.commit('p', putMany(count)));
@@ -238,7 +238,7 @@ describe('the embedded search index', () => {
     expect(['a', 'b', 'c'].map((name) => world.index.appliedThrough(name))).toEqual([1n, undefined, 1n]);
   });
 
-  test('a partition as large as the bound is served, and a larger one is refused, loaded or grown', async () => {
+  test('a partition as large as the limit is served, and a larger one is refused, loaded or grown', async () => {
     const measured = openMemoryWorld();
     await found(measured, 'p', await measured.commit('p', putMany(100)));
     await using world = openMemoryWorld({ mostBytes: measured.index.bytes() });
@@ -249,7 +249,7 @@ describe('the embedded search index', () => {
     expect(world.index.bytes()).toBe(0);
   });
 
-  test('a partition that is certainly larger than the bound is refused before it is read, and evicts no other partition', async () => {
+  test('a partition that is certainly larger than the limit is refused before it is read, and evicts no other partition', async () => {
     await using world = openMemoryWorld({ mostBytes: 1_000 * 2 ** 10 });
     world.source.bytesOfEntry = 2 ** 10;
     const small = await world.commit('small', putMany(10));

@@ -24,7 +24,7 @@ function expected(labels: readonly string[]): readonly number[] {
   return [...labelled.keys()].filter((row) => [...(labelled[row] ?? []), 'shared'].some((one) => labels.includes(one)));
 }
 
-test('finds the rows of labels in any order, with unknown and repeated ones between them', () => {
+test('the rows of labels are found in any order, with unknown and repeated labels between them', () => {
   const rows = open();
   const all = labelled.flat();
   const ids = labelled.map(([id = '']) => id);

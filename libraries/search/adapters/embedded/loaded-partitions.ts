@@ -24,7 +24,7 @@ const refusedMs = 300_000;
 /** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
 
-/** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
+/** The partitions in memory. Beyond the limit, the partitions that were not queried for longest are evicted. */
 export class LoadedPartitions {
   readonly #options: LoadedOptions;
   /** In the order of their last use. */
@@ -149,7 +149,7 @@ export class LoadedPartitions {
     }
   }
 
-  /** Evicts what exceeds the bound after a partition has grown. */
+  /** Evicts partitions above the limit after a partition has grown. */
   settle(partition: LivePartition): void {
     try {
       this.#makeRoom(partition.name, partition.rows.bytes);

@@ -12,9 +12,9 @@ const b = 0.75;
 type RankedRow = { readonly row: number; readonly score: number };
 
 /**
- * The rows with the best BM25 scores of a query, best first: per term ln(1 + (N - n + .5) / (n + .5)) times
- * f (k1 + 1) / (f + k1 (1 - b + b length / mean length)). N, n and the mean length are those of the visible rows, so
- * that a score reveals nothing about other entries. A term that is asked twice counts twice.
+ * The rows with the best BM25 scores of a query, best first: per term ln(1 + (N - n + .5) / (n + .5)) times f (k1 + 1)
+ * / (f + k1 (1 - b + b length / mean length)). N, n and the mean length are those of the visible rows, so that a score
+ * reveals nothing about other entries. A term that occurs twice in the query counts twice.
  */
 export async function rankByTerms(
   partition: PartitionRows,
@@ -40,7 +40,7 @@ export async function rankByTerms(
   return best.sorted();
 }
 
-/** Copies the occurrences in visible rows; their number. Rows that arrived since have no flag. */
+/** Copies the occurrences in visible rows and returns their number. Rows that arrived since have no flag. */
 function gatherHits(postings: Uint32Array, flags: Uint8Array, hits: Uint32Array): number {
   let found = 0;
   for (const packed of postings) {

@@ -25,7 +25,7 @@ export class ValueRows {
   }
 
   /**
-   * Reads the attributes of all rows, so that `select` knows them, and waits for a reading that another query began. Rows
+   * Reads the attributes of all rows, so that `select` has them, and waits for a reading that another query began. Rows
    * that are added later need another call.
    */
   async prepare(turns: Turns): Promise<void> {
@@ -74,7 +74,7 @@ export class ValueRows {
     return lists;
   }
 
-  /** Whether `select` knows all rows. */
+  /** Whether `select` has all rows. */
   get isRead(): boolean {
     return this.#waiting.length === 0 && this.#preparing === undefined;
   }
@@ -119,7 +119,7 @@ export class ValueRows {
   }
 }
 
-/** Values that are compared between two looks at the clock. */
+/** Values that are compared between two checks of the clock. */
 const valuesOfSlice = 256;
 
 function raise(flags: Uint8Array, rows: readonly number[] | undefined): void {

@@ -36,7 +36,8 @@ type ServerAnswer = { readonly status: number; readonly body: unknown };
 export type Connection = AsyncDisposable & {
   /**
    * Sends a request once.
-   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, takes no writes, fails, or is busy and 429 is not asked for; the reason of the signal
+   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, takes no writes, fails,
+   * or is busy and 429 is not requested; the reason of the signal
    */
   ask(request: ServerRequest): Promise<ServerAnswer>;
 };
@@ -93,7 +94,7 @@ function unreachable(reason: string): SearchUnavailableError {
   return new SearchUnavailableError('unreachable', new Error(`OpenSearch: ${reason}`));
 }
 
-/** Of a failed handshake the package keeps only the message, which names the fault of the certificate. */
+/** For a failed handshake the package keeps only the message, which names the fault of the certificate. */
 function noAnswer(error: unknown): SearchUnavailableError {
   if (!(error instanceof Error)) return unreachable('error');
   return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);

@@ -18,11 +18,10 @@ import {
 const groupsAtOnce = 100;
 
 /**
- * The state of a partition in an index that any number of processes write. Every document carries the number of the
- * change that it reflects, and the index keeps the document with the largest number: a late or repeated write changes
- * nothing. The mark is the only record of the change up to which the index is complete. It is written last, and only
- * over the mark that was read before. An index that loses documents also loses the mark, and the partition is loaded
- * again.
+ * The state of a partition in an index that any number of processes write. Every document has the number of the change
+ * that it reflects, and the index keeps the document with the largest number: a late or repeated write changes nothing.
+ * The mark is the only record of the change up to which the index is complete. It is written last, and only over the
+ * mark that was read before. An index that loses documents also loses the mark, and the partition is loaded again.
  */
 export class FollowedPartition {
   readonly target: WriteTarget;

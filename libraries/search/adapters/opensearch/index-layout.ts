@@ -10,7 +10,7 @@ export type IndexPlace = {
    * first.
    */
   readonly prefix: string;
-  /** Of the vectors, 1 to 16,000. */
+  /** The number of dimensions of the vectors, 1 to 16,000. */
   readonly dimensions: number;
   /**
    * Chosen at random when the place is first kept, and again after a backup of the database was restored, in the form
@@ -23,7 +23,7 @@ export type IndexPlace = {
 const layout = 1;
 const form = /^[a-z0-9][a-z0-9-]{0,99}$/;
 
-/** The name by which an index is asked and written: an alias, so that a write never creates an index of that name. */
+/** The name by which an index is queried and written: an alias, so that a write never creates an index of that name. */
 export function aliasOf({ prefix, dimensions, generation }: IndexPlace): string {
   if (!form.test(prefix) || !form.test(generation))
     throw new Error('a prefix or a generation of an index is malformed');
@@ -33,7 +33,7 @@ export function aliasOf({ prefix, dimensions, generation }: IndexPlace): string 
   return `${prefix}-${dimensions}-${layout}-${generation}`;
 }
 
-/** The name of the index behind an alias. */
+/** The name of the index of an alias. */
 export function indexBehind(alias: string): string {
   return `${alias}-index`;
 }

@@ -15,7 +15,7 @@ export const queryLimits = {
   terms: 900,
 } as const;
 
-/** Neighbours asked beyond the window, so that equal scores at its end are seen. */
+/** Neighbours that are requested beyond the window, so that equal scores at its end are seen. */
 const beyondWindow = 16;
 /** The largest number of neighbours that OpenSearch accepts. */
 const mostNeighbours = 10_000;

@@ -76,7 +76,7 @@ function joinParts(parts: ReadonlyMap<SegmentPart, Uint8Array>, rows: number, di
     header[3 + at] = end + part.length;
     end += aligned(part.length);
   }
-  // Memory of its own: a small buffer of Node's pool would keep the whole pool, several times its size, in memory.
+  // Separate memory: a small buffer of Node's pool would keep the whole pool, several times its size, in memory.
   const bytes = Buffer.allocUnsafeSlow(end);
   let at = 0;
   for (const piece of pieces) {

@@ -34,7 +34,7 @@ const many = (count: number, dimensions: number): readonly IndexEntry[] =>
   });
 
 describe('rankings of the packed index', () => {
-  test('words have the scores and vectors nearly the scores of the index that keeps vectors whole', async () => {
+  test('words have the same scores as in the index that stores complete vectors, and vectors nearly the same', async () => {
     const entries = many(3_000, 48);
     const puts = entries.map((entry) => ({ kind: 'put', entry }) as const);
     const source = new MemorySource({ pageSize: 1_000, groupsAtOnce: 1_000 });
@@ -75,7 +75,7 @@ describe('memory of the packed index', () => {
   const search = async (world: ReturnType<typeof openPackedWorld>, partition: string, reflects: bigint) =>
     world.index.candidates({ partition, reflects, ...everything, legs: [{ kind: 'bm25', terms: ['книг'] }] });
 
-  test('the partition that was not asked for longest is evicted, and loaded again by its next query', async () => {
+  test('the least recently queried partition is evicted, and loaded again by its next query', async () => {
     await using world = openPackedWorld({ mostBytes: 300_000 });
     const entries = many(1_000, 48).map((entry) => ({ kind: 'put', entry }) as const);
     const reflects = await world.commit('a', entries);
@@ -106,7 +106,7 @@ describe('memory of the packed index', () => {
     expect(world.index.bytes()).toBe(0);
   });
 
-  test('later changes of a partition count while they are kept as they came', async () => {
+  test('later changes of a partition count while they are kept unpacked', async () => {
     await using world = openPackedWorld();
     const put = (id: string) =>
       ({ kind: 'put', entry: entryOf(id, { vector: unit(...new Array<number>(48).fill(1)) }) }) as const;
@@ -150,7 +150,7 @@ describe('memory of the packed index', () => {
     expect(world.source.loads).toBe(3);
   });
 
-  test('a partition that was too large is read again after a time, though it is not smaller', async () => {
+  test('a partition that was too large is read again after a time, even if it is not smaller', async () => {
     await using world = openPackedWorld({ mostBytes: 100_000, refusedMs: 0 });
     const reflects = await world.commit(
       'large',
@@ -161,7 +161,7 @@ describe('memory of the packed index', () => {
     expect(world.source.loads).toBe(2);
   });
 
-  test('after deletions that the source forgot, the partition is loaded again', async () => {
+  test('after deletions that the source no longer has, the partition is loaded again', async () => {
     await using world = openPackedWorld();
     const first = await world.commit('p', [{ kind: 'put', entry: entryOf('one') }]);
     await search(world, 'p', first);
@@ -199,7 +199,7 @@ describe('memory of the packed index', () => {
 });
 
 describe('a segment', () => {
-  test('a packed segment holds ids that do not begin with their group, and groups with a common prefix', () => {
+  test('a packed segment contains ids that do not begin with their group, and groups with a common prefix', () => {
     const entries = ['d', 'dd', 'd-', 'я', ''].flatMap((group, at) => [
       entryOf(`x${at}`, { group }),
       entryOf(`${group}y${at}`, { group }),
@@ -226,7 +226,7 @@ describe('a segment', () => {
     expect(() => packSegment(many(rowsOfSegment + 1, 2))).toThrow('2048 rows');
   });
 
-  test('a segment that is packed in turns is the same, and other work is done at least once in 32 rows of each part', async () => {
+  test('a segment that is packed in slices is the same, and other work is done at least once in 32 rows of each part', async () => {
     const entries = many(rowsOfSegment, 8);
     let gaps = 0;
     class EveryTurn extends Turns {

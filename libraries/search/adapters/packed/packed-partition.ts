@@ -4,7 +4,7 @@ import { SearchUnavailableError } from '../../search-error.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 import { SegmentSet } from './segment-set.ts';
 
-/** A segment as it is stored, and the rows of it that ended since. */
+/** A stored segment, and its rows that ended since. */
 type StoredSegment = { readonly bytes: Buffer; readonly ended: readonly number[] };
 
 /** A source of partitions that also stores them packed. */

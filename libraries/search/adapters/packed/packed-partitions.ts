@@ -109,7 +109,7 @@ export class PackedPartitions {
     }
   }
 
-  /** Evicts what exceeds the bound after a partition has grown. */
+  /** Evicts partitions above the limit after a partition has grown. */
   settle(partition: PackedPartition): void {
     const { name } = partition;
     if (this.#loaded.get(name)?.partition === partition) this.#hold(partition);
@@ -142,9 +142,9 @@ export class PackedPartitions {
   }
 
   /**
-   * Evicts others so that a partition fits. The entries of a partition are limited by the bound; its objects and later
-   * changes come on top.
-   * @throws SearchUnavailableError if the entries of the partition alone exceed the bound
+   * Evicts others so that a partition fits. The limit applies to the entries of a partition; its objects and later
+   * changes are counted in addition.
+   * @throws SearchUnavailableError if the entries of the partition alone exceed the limit
    */
   #makeRoom(name: string, needed: number, tailBytes = 0): void {
     const { mostBytes } = this.#options;

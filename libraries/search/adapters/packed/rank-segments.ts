@@ -102,7 +102,7 @@ export async function rankSegmentsByVector(
   return candidatesOf(segments, best);
 }
 
-/** Rows between two looks at the clock. */
+/** Rows between two checks of the clock. */
 const rowsOfSlice = 512;
 
 function product(levels: Int32Array, vectors: Int8Array, start: number): number {

@@ -1,4 +1,4 @@
-/** Most rows of a segment: an occurrence of a term is a row of 11 bits and a count of 5 bits. */
+/** Maximum number of rows of a segment: an occurrence of a term is a row of 11 bits and a count of 5 bits. */
 export const rowsOfSegment = 2_048;
 export const mostOccurrencesPacked = 31;
 

@@ -25,7 +25,7 @@ export type VisibleSegments = {
   readonly terms: number;
 };
 
-/** Groups of later changes that are kept as they came; more of them become a segment. */
+/** Groups of later changes that are kept unpacked; more of them become a segment. */
 const groupsOfTail = 128;
 
 /**
@@ -44,7 +44,7 @@ export class SegmentSet {
     return this.#all().reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Estimated bytes of the later changes as they came, which stay beside their packed form. */
+  /** Estimated bytes of the unpacked later changes, which stay in addition to their packed form. */
   get tailBytes(): number {
     const entries = [...this.#tail.values()].reduce((sum, group) => sum + group.length, 0);
     return entries * (entryOverhead + 4 * this.#dimensions);
@@ -97,7 +97,7 @@ export class SegmentSet {
     if (this.#tail.size > groupsOfTail) this.#seal();
   }
 
-  /** The rows with one of the labels that fulfil the condition, at the moment of the call. */
+  /** The rows with one of the labels that fulfil the condition, at the time of the call. */
   async visible(
     labels: readonly string[] | 'every',
     condition: AttributeCondition | undefined,

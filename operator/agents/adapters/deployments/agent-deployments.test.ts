@@ -36,7 +36,7 @@ test('the Kubernetes objects of an agent version equal their golden files', asyn
   }
 });
 
-test('pods of agents trust the authorities of the environment, and have no such volume without them', () => {
+test('agent pods trust the certificate authorities of the environment, and have no such volume if none are configured', () => {
   const template = { ...testAgentTemplate, authoritiesConfigMap: 'company-authorities' };
   const variable = { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/portcullis/authorities/ca.crt' };
   const items = [{ key: 'ca.crt', path: 'ca.crt' }];
@@ -57,7 +57,7 @@ test('pods of agents trust the authorities of the environment, and have no such 
   }
 });
 
-test('pods of agents can write temporary files in /tmp, and in no other folder', () => {
+test('agent pods can write temporary files in /tmp, and in no other folder', () => {
   const limits = { requestBytes: 1_024, timeoutMs: 1_000 };
   const one = (concurrency: number) => ({ ...request, bundle: { ...testVersion, limits: { ...limits, concurrency } } });
   for (const [of, sizeLimit] of [
@@ -105,7 +105,7 @@ describe('a version in a cluster', () => {
     expect(new Set(place.changes)).toEqual(new Set(['question-1']));
   });
 
-  test('an agent version is not ready through a process that reports another version', async () => {
+  test('a process that reports another version does not make an agent version ready', async () => {
     const place = await open();
     place.answer({ versionId: '01890a5d-ac96-774b-bcce-b302099a8099' });
     await deployed(place);
@@ -129,7 +129,7 @@ describe('a version in a cluster', () => {
     await until('the problem has ended', () => place.agents.observe(name)?.problem === undefined);
   });
 
-  test('an operator of another image applies the stored manifest of an agent version and restarts nothing', async () => {
+  test('an operator with another image applies the stored manifest of an agent version and restarts nothing', async () => {
     const place = await open();
     await deployed(place);
     await place.runPod(name);

@@ -28,7 +28,7 @@ import { agentKinds, watchAgents } from './watched-agents.ts';
 const concurrency = 4;
 /** Longest part of an API server's error message that a condition shows. */
 const maxRefusal = 300;
-/** Delay until policies that are not served yet are looked for again, milliseconds. */
+/** Delay until policies that are not served yet are checked again, milliseconds. */
 const policyMs = 2_000;
 
 type AgentDeploymentsOptions = {
@@ -51,7 +51,7 @@ export type AgentDeployments = AgentHost & {
 
 type HeldAgent = {
   readonly request: AgentRequest;
-  /** Whether `ensure` was called for it; otherwise it is only looked at until its version is deleted. */
+  /** Whether `ensure` was called for it; otherwise it is only observed until its version is deleted. */
   isWanted: boolean;
   manifest: AgentManifest | undefined;
   refusal: AgentHostProblem | undefined;

@@ -3,7 +3,7 @@ import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
 import { lookAtPod } from './agent-looks.ts';
 
-test('a read of a process that fails by a fault of the operator counts as no answer, and the next one is made', async () => {
+test('a read of a process that fails because of a fault in the operator counts as no answer, and the next read follows', async () => {
   await using process = await startScriptedHttp((response) => void response.writeHead(503).end());
   let reads = 0;
   let faults = 0;

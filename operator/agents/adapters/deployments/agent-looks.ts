@@ -67,7 +67,7 @@ export function lookAtPod(
       const before = seen ?? ({ state: undefined, card: 'unread' } as const);
       const next = await readAgent(at, bundle, before, signal).catch(noteFault);
       if (signal.aborted) return;
-      // The last answer stays while the kubelet, which also asks the process, counts the pod as ready.
+      // The last answer stays while the kubelet, which also probes the process, counts the pod as ready.
       seen = next ?? seen;
       answers = next !== undefined;
       hasLooked = true;

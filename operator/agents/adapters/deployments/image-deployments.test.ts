@@ -35,7 +35,7 @@ test('the Deployment and the NetworkPolicy of an image equal their golden files'
   }
 });
 
-test('the pod of an image has no secret, no volume of the platform and no label that opens runtimes, whatever the environment says', () => {
+test('the pod of an image has no secret, no volume of the platform and no label that gives access to runtimes, whatever the environment says', () => {
   const template = { ...testAgentTemplate, labels: { ...testAgentTemplate.runtimeClient, team: 'invoices' } };
   const { metadata, spec } = makeAgentDeployment(request, template).spec.template;
   expect(Object.keys(metadata.labels)).not.toContain('portcullis.dev/runtime-client');
@@ -87,7 +87,7 @@ test.each<[string, Readonly<Record<string, unknown>>, object]>([
     { '/health/ready': {}, '/.well-known/agent-card.json': { ...card, more: Array(100_001).fill(0) } },
     { state: { ready: true }, card: 'unread' },
   ],
-])('an image whose process %s is observed as such', async (_title, paths, seen) => {
+])('the operator reports that the process of an image %s', async (_title, paths, seen) => {
   const place = await open();
   await run(place, paths);
   await until('it is seen', () => place.agents.observe(name)?.state);

@@ -7,7 +7,7 @@ import { until } from '#kit/testing/until';
 import type { AgentRequest } from '../../ports.ts';
 import { startAgentReplica } from './agent-replica.ts';
 
-test('a process of an agent starts when every policy of its version is served with the revision that it fixes', async () => {
+test('an agent process starts when every policy of its version is served at the required revision', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-replica-'));
   const file = (name: string): string => join(folder, name);
   const bundle = { guardrails: { input: { name: 'texts', revision: 2 }, output: 'None' }, requires: [] };

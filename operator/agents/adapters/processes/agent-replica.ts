@@ -23,7 +23,7 @@ const readyBackoffMs = { firstMs: 50, maxMs: 250, resetAfterMs: 60_000 } as cons
 const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];
 /** Intervals between reads of the state; those of a process that starts grow only after `starting`. Milliseconds. */
 const lookMs = { first: 100, longest: 2_000, starting: 15_000 } as const;
-/** Delay until policies that are not served yet are looked for again, milliseconds. */
+/** Delay until policies that are not served yet are checked again, milliseconds. */
 const policyMs = 500;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 

@@ -53,7 +53,7 @@ describeBundleStore('config maps', openCluster);
 const bytes = Buffer.from('{"text":"one"}');
 const digest = sha256Hex(bytes);
 
-test('a bundle is an immutable ConfigMap that carries its whole digest', async () => {
+test('a bundle is an immutable ConfigMap with its complete digest', async () => {
   const place = await open();
   using _held = await place.store.put(digest, bytes);
   const { metadata, ...stored } = place.server.object('configmaps', bundleMapName(digest)) ?? {};
@@ -96,7 +96,7 @@ test('a stored bundle is not written again, even by the next operator', async ()
   expect(place.writes()).toBe(before);
 });
 
-test.each(['cut', 'unanswered'] as const)('after a write that was %s the whole bundle is stored', async (fate) => {
+test.each(['cut', 'unanswered'] as const)('after a write that was %s, the complete bundle is stored', async (fate) => {
   const place = await open();
   const fates = [fate];
   place.server.fate = ({ method }) => (method === 'POST' ? fates.pop() : undefined) ?? 'served';

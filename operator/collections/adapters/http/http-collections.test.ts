@@ -70,7 +70,7 @@ describe('the internal address of the retrieval service', () => {
     expect(seen).toEqual([['PUT', path, 'Bearer a-token']]);
   });
 
-  test('the detectors that do not judge are read, and more of them than the limit are no valid answer', async () => {
+  test('detectors that do not judge are read from the answer of the retrieval service, and a list above the limit is invalid', async () => {
     const failing = { rule: 'names', provider: 'presidio', cause: 'name_not_found' };
     const answerOf = (count: number) =>
       JSON.stringify({ collection, failing_providers: Array.from({ length: count }, () => failing) });

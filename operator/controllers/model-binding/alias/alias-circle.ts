@@ -6,7 +6,7 @@ export type AliasWorld = {
   holderOf(alias: string): string | undefined;
   /** Absent when the binding is not accepted, is being deleted, has no route or holds the alias that it requests. */
   moverOf(name: string): Mover | undefined;
-  /** The owner of the alias after its holder left it and the binding of the second name released its own alias. */
+  /** The owner of the alias after its holder left it and the second binding released its own alias. */
   heirOf(alias: string, aside: string): string | undefined;
 };
 

@@ -51,7 +51,7 @@ test('of two routes with one alias the smaller id decides the owner', () => {
   expect(decideOwner(claim('a'), [claim('b')], routes)).toEqual(owner);
 });
 
-test('an id belongs to the binding whose route carries it, else to the first name', () => {
+test('an id belongs to the binding whose route has it, else to the first binding by name', () => {
   const same = { id: 'one' };
   const other = claim('b', { ...same, alias: 'else' });
   expect(decideOwner(other, [claim('a', same)], [])).toEqual({ kind: 'id_conflict', owner: 'a' });

@@ -23,8 +23,9 @@ export type Ownership =
   | { readonly kind: 'id_conflict'; readonly owner: string };
 
 /**
- * One alias per gateway has one owner: the binding whose route holds it, else one that released its alias, else the smallest id
- * label, else the first name (docs/design/applications-and-routes.md). An id belongs to the binding whose route carries it, else to the first name.
+ * One alias per gateway has one owner: the binding whose route holds it, else one that released its alias, else the
+ * smallest id label, else the first name (docs/design/applications-and-routes.md). An id belongs to the binding whose
+ * route has it, else to the first name.
  */
 export function decideOwner(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): Ownership {
   const idOwner = ownerOfId(self, others, holders);

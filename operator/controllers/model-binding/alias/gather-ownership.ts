@@ -59,7 +59,7 @@ export function moveOf(
   return circle.length === 0 ? undefined : { kind: 'step_aside', circle };
 }
 
-/** No other binding holds the alias or asks for it. */
+/** No other binding holds the alias or requests it. */
 function isFree(stores: OwnershipStores, name: string, alias: string): boolean {
   const holders = stores.routes.by('alias', alias).filter(({ metadata }) => metadata.name !== name);
   const claimants = stores.bindings

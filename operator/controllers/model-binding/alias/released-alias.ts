@@ -3,7 +3,7 @@ export const leftAliasAnnotation = 'portcullis.dev/left-alias';
 
 const releasedMark = '~';
 
-/** The alias of a route that released its own for other bindings. No binding can ask for it: it begins with a tilde. */
+/** The alias of a route that released its own for other bindings. No binding can request it: it begins with a tilde. */
 export function releasedAlias(bindingId: string): string {
   return `${releasedMark}${bindingId}`;
 }

@@ -203,7 +203,7 @@ describe('a failure', () => {
     expect([final.result, final.outcome]).toMatchObject([{ reason: failedSecond.reason }, undefined]);
   });
 
-  test('a failure because of another missing dependency is another outcome', () => {
+  test('a failure because of another missing dependency is recorded as another outcome', () => {
     const s = snapshotOf(
       {
         history: [{ ...failedSecond, reason: 'provider_unknown' }],

@@ -39,7 +39,7 @@ export function followPinned(s: Snapshot): ReconcileStep | undefined {
 /**
  * Why an application that was confirmed once is not served everywhere now: no replica serves it, or a ready replica
  * cannot reach its workload (docs/design/applications-and-routes.md). A replica that rejects it answers 503 and is
- * reported by a separate condition; a replica that is only behind is awaited after an edit, because the edit may have
+ * reported by a separate condition; a replica that only lags behind is awaited after an edit, because the edit may have
  * changed the gateway.
  */
 function doubtOf(s: Snapshot): string | undefined {

@@ -55,7 +55,7 @@ test('a disabled model or provider disables the route', () => {
   expect(makeRouteFrame(identity, specOf(), { ...upstream, enabled: false }).state).toBe('Disabled');
 });
 
-test('the mode of streaming is in the route unless it is the default', () => {
+test('the route contains the streaming mode unless it is the default', () => {
   const modeOf = (streaming?: 'Strict' | 'Allowed' | 'Refused') =>
     makeRouteFrame(identity, specOf(streaming === undefined ? {} : { streaming }), upstream);
   expect(modeOf()).not.toHaveProperty('streaming');

@@ -20,7 +20,7 @@ describe('the previous application of a new one', () => {
     );
   });
 
-  test('the previous application is unguarded if the pinned one was, and absent before the first one', () => {
+  test('the previous application is unguarded if the pinned one was, and absent before the first application', () => {
     const { workload: _none, ...open } = routeViewOf({ workload: undefined }).spec;
     const route = { ...routeViewOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
     const pinned = { record: { generationId: open.generationId }, workload: undefined };

@@ -105,7 +105,7 @@ function frameOf(s: Snapshot) {
   return { ...makeRouteFrame({ name, uid, id }, spec, upstreamOf(s)), ...placeOf(s, id) };
 }
 
-/** A binding that does not own its desired alias keeps the one of its route, unless other bindings wait for that one. */
+/** A binding that does not own its desired alias keeps that of its route, unless other bindings wait for that one. */
 function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string): { gateway: string; alias: string } {
   if (owner.kind === 'owner' || route === undefined) return { gateway: spec.gateway, alias: spec.model.alias };
   const { gateway, alias } = route.spec;

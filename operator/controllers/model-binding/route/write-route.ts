@@ -170,8 +170,8 @@ async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void
 }
 
 /**
- * Every binding of the cycle still holds its alias and asks for the next one's, from live reads: a binding does not
- * release its alias for others whose spec has changed.
+ * Every binding of the cycle still holds its alias and requests that of the next one, from live reads: a binding does
+ * not release its alias for others whose spec has changed.
  */
 async function confirmCircle(client: KubeClient, circle: readonly Mover[]): Promise<void> {
   for (const { name, id, wants, holds } of circle) {

@@ -45,7 +45,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly owner: Ownership;
   /** Absent if the route keeps its alias, or moves to the desired one. */
   readonly move: AliasMove | undefined;
-  /** The provider that the route uses; it may differ from the one that the binding names. */
+  /** The provider that the route uses; it may differ from the provider that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;
   readonly build: string;
   readonly route: RouteView | undefined;
@@ -60,7 +60,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly departureOverdue: boolean;
 };
 
-/** The application that the binding asks for; the id of a policy that cannot be found is unknown. */
+/** The application that the binding requests; the id of a policy that cannot be found is unknown. */
 export function desiredOf(s: Pick<Snapshot, 'binding' | 'policy'>): Application {
   return desiredApplication(s.binding.spec, s.policy.kind === 'found' ? s.policy.id : undefined);
 }

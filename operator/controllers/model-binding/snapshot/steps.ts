@@ -40,7 +40,7 @@ export type RouteWrite = {
   readonly kind: 'write_route';
   readonly why: 'apply' | 'run_again' | 'keep' | 'restore' | 'roll_back';
   readonly draft: RouteDraft;
-  /** `kept`: of the route as it is; `pinned`: of the status. */
+  /** `kept`: of the existing route; `pinned`: of the status. */
   readonly generation: 'new' | 'kept' | 'pinned';
   readonly previous: PreviousApplication | undefined;
 };

@@ -42,7 +42,7 @@ test('conflicts and rejections are events when they begin, once', () => {
   expect(told(applied, rejecting)).toEqual([]);
 });
 
-test('a pass without an outcome or a new problem makes no event', () => {
+test('a pass without an outcome or a new problem emits no event', () => {
   expect(told({ result: { kind: 'starting', message: 'm' } })).toEqual([]);
   expect(bindingEvents(undefined, statusOf({ result: { kind: 'confirming', message: 'm' } }), {})).toEqual([]);
 });

@@ -226,7 +226,7 @@ function providerReachable(s: Snapshot): Aspect {
   }
 }
 
-/** The guardrail is in force, so the binding is Ready; its reason names what keeps requests from being answered. */
+/** The guardrail is in force, so the binding is Ready; its reason names the cause that prevents answers to requests. */
 function providerNote({ reason, message }: Aspect, { provider: fact }: Snapshot): Aspect {
   const isOfRule = fact.kind === 'failing' && fact.rule !== undefined;
   const effect = isOfRule ? 'texts that this rule judges are refused' : 'its model cannot answer';
@@ -271,7 +271,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
   };
   const said = (type: BindingCondition, fallback: Aspect): Aspect => {
     const held = s.conditions.find((condition) => condition.type === type);
-    // A binding that is not accepted is not evaluated, so its message says nothing about the application.
+    // A binding that is not accepted is not evaluated, so its message does not mention the application.
     const isOfObjection = held?.reason === 'NotAccepted' || held?.message === nothingStarted;
     return held === undefined || isOfObjection ? fallback : aspectOf(held);
   };

@@ -108,7 +108,7 @@ const upstream = {
   enabled: true,
 } as const;
 
-/** An adopted binding that asks for revision 1, before any step, with the given changes. */
+/** An adopted binding that requests revision 1, before any step, with the given changes. */
 export function snapshotOf(change: Partial<Snapshot> = {}, binding: Partial<Snapshot['binding']> = {}): Snapshot {
   return {
     binding: {

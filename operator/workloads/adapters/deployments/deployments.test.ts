@@ -233,7 +233,7 @@ test('a workload that is created again under its name waits until the previous o
 
 describe('a request that is cut', () => {
   test.each(['cut', 'unanswered'] as const)(
-    'a request (%s) that is cut at any write leads to the same final objects',
+    'a request (%s) that is interrupted at any write leads to the same final objects',
     async (fate) => {
       for (let write = 1; write <= 4; write += 1) {
         await using place = await openClusterPlace();

@@ -188,7 +188,7 @@ describe('local processes', () => {
     expect(await ready(1)).toEqual(addresses);
   });
 
-  test('a process takes another port if its previous one is in use', async () => {
+  test('a process uses another port if its previous one is in use', async () => {
     const digest = await storedBundle();
     ensure(digest);
     const [address = ''] = await ready(1);

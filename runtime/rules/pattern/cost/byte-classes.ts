@@ -46,7 +46,7 @@ export function byteClasses(program: ByteProgram): ByteClasses {
   return { classOf, count: classes.size, samples };
 }
 
-/** For each byte, the number of the combination of targets that it leads to, in order of appearance. */
+/** For each byte, the number of the combination of targets that it selects, in order of appearance. */
 function edgeLabels(edges: readonly number[]): string[] {
   const numbers = new Map<number, number>();
   const labels = new Array<string>(256).fill('');

@@ -6,7 +6,7 @@ type Components = {
   readonly members: readonly (readonly number[])[];
 };
 
-/** Strongly connected components (Tarjan), without recursion: `targets` lists, by node, where its edges lead. */
+/** Strongly connected components (Tarjan), without recursion: `targets` lists, by node, the targets of its edges. */
 export function componentsOf(targets: readonly (readonly number[])[]): Components {
   const of = new Int32Array(targets.length).fill(-1);
   const order = new Int32Array(targets.length).fill(-1);

@@ -21,9 +21,9 @@ export function canBuildAhead(automaton: Automaton, memoryBytes: number): boolea
 }
 
 /**
- * Calls `search` with texts, and places in them to begin at, that together lead through every transition of an
- * automaton that a text of valid UTF-8 can take: the engine then builds all its states, so that no check does that
- * work. A text is only valid during the call.
+ * Calls `search` with texts, and places in them to begin at, that together take every transition of an automaton that a
+ * text of valid UTF-8 can take: the engine then builds all its states, so that no check does that work. A text is only
+ * valid during the call.
  */
 export function coverTransitions(automaton: Automaton, search: (text: Buffer, from: number) => void): void {
   const { classCount, next, states } = automaton;

@@ -41,7 +41,7 @@ export const TERM_BYTE_NS = 40;
 export const FOLD_BYTE_NS = 16;
 /** Nanoseconds to test the check digits of one match at all of its ends (number-end.ts): measured 60 to 450. */
 export const CHECKSUM_NS = 800;
-/** Nanoseconds for one byte of a match in which the ends are looked for (probe-plan.ts, endsWithin): measured 1 to 2. */
+/** Nanoseconds for one byte of a match in which the ends are searched (probe-plan.ts, endsWithin): measured 1 to 2. */
 export const END_BYTE_NS = 4;
 /** Nanoseconds for one byte of text in a term list with stems (stem-text.ts), without stemming: measured 20 to 60. */
 export const STEM_BYTE_NS = 220;

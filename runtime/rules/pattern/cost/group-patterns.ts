@@ -20,8 +20,8 @@ type Grouping = {
 /**
  * Puts patterns into groups, each of which keeps within the budget as a whole, in milliseconds for a text of at most
  * `maxBytes` bytes. Greedy and deterministic: a pattern joins the newest set of patterns if their common automaton
- * stays small, else it opens a new one; a pattern that is looked for by probes is a separate group. Groups are
- * ordered by their first member.
+ * stays small, else it opens a new one; a pattern that is searched by probes is a separate group. Groups are ordered by
+ * their first member.
  */
 export function groupPatterns(
   patterns: readonly PatternAnalysis[],

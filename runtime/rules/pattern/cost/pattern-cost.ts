@@ -110,7 +110,7 @@ export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
 }
 
-/** The estimated worst case of finding the characters at the ends of matches that stay, in milliseconds. */
+/** The estimated worst case of finding the characters at the ends of matches that are kept, in milliseconds. */
 export function keepCostMs(maxBytes: number): number {
   return (maxBytes * KEEP_BYTE_NS) / 1e6;
 }
@@ -131,12 +131,12 @@ function probeCostMs(plan: ProbeFigures, maxBytes: number): number {
   return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.memoryBytes)) / 1e6;
 }
 
-/** The most places at which a probe begins. */
+/** Maximum number of places at which a probe begins. */
 function placesOf({ distance }: ProbeFigures, maxBytes: number): number {
   return Math.floor(maxBytes / distance) + 1;
 }
 
-/** The most bytes that all probes read together. */
+/** Maximum number of bytes that all probes read together. */
 function readByProbes(plan: ProbeFigures, maxBytes: number): number {
   return maxBytes * Math.min(placesOf(plan, maxBytes), plan.overlap);
 }

@@ -9,7 +9,7 @@ export type ProbeFigures = {
   readonly memoryBytes: number;
 };
 
-/** How a pattern is looked for, and the figures from which the cost on a text of any length follows. */
+/** How a pattern is searched, and the figures from which the cost on a text of any length follows. */
 export type FiringFigures =
   /** In a set together with others, whose automaton is built ahead. */
   | { readonly plan: 'set'; readonly memoryBytes: number }

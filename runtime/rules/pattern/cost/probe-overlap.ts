@@ -42,9 +42,10 @@ export function overlapOf(automaton: Automaton, depth: number, distance: number)
 }
 
 /**
- * The maximum number of probes that read one byte of a text where places inside of matches that are not accepted are probed, too:
- * these places are added to the chain that begins behind such a match. No probe reads more than one byte behind the longest match.
- * @param longest the most bytes of a match; `longestRejected`: of one that is not accepted
+ * The maximum number of probes that read one byte of a text where places inside of matches that are not accepted are
+ * probed, too: these places are added to the chain that begins after such a match. No probe reads more than one byte
+ * after the longest match.
+ * @param longest the maximum number of bytes of a match; `longestRejected`: of one that is not accepted
  */
 export function overlapWithRejected(
   { distance, overlap }: Pick<ProbeFigures, 'distance' | 'overlap'>,

@@ -57,7 +57,7 @@ describe('distances', () => {
     expect(planOf(pattern).distance).toBe(distance);
   });
 
-  test('no two places of any text are closer', () => {
+  test('no two probe places of any text are closer than the minimum distance', () => {
     for (const pattern of ['abab.{0,9}c', '\\b\\d.{0,2}x', 'ba.a.{0,9}c', '(?i)ka.{0,3}s']) {
       const plan = planOf(pattern);
       fc.assert(

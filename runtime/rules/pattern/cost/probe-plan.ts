@@ -4,7 +4,7 @@ import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';
 
-/** The number of bytes after the start of a match that the plan examines before the engine is asked. */
+/** The number of bytes after the start of a match that the plan examines before the engine is called. */
 const MAX_DEPTH = 24;
 /**
  * Two places that agree in this many bytes count as overlapping: their distance bounds the number of bytes examined.
@@ -21,8 +21,8 @@ export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
   readonly automaton: Automaton;
   /**
-   * Start states of the automaton by context number; -1 where every byte leads to a dead end. Computed once, not at
-   * each place.
+   * Start states of the automaton by context number; -1 where every byte reaches a dead end. Computed once, not at each
+   * place.
    */
   readonly starts: readonly number[];
   /** The number of bytes that the plan examines at each place. */
@@ -32,9 +32,12 @@ export type ProbePlan = {
    * place.
    */
   readonly distance: number;
-  /** The most bytes examined per byte of any text to find places to probe. */
+  /** Maximum number of bytes examined per byte of any text to find places to probe. */
   readonly scanned: number;
-  /** The most probes that can read one byte of any text; Infinity when a text can keep any number of probes reading. */
+  /**
+   * Maximum number of probes that can read one byte of any text; Infinity when a text can keep any number of probes
+   * reading.
+   */
   readonly overlap: number;
 };
 

@@ -9,7 +9,7 @@ export const FLAG_MATCH = 128;
 export type State = { readonly ids: readonly number[]; readonly flags: number };
 
 /**
- * Runs threads of a program, all at once, byte by byte (RunStateOnByte in dfa.cc): conditions wait in a state until the
+ * Runs all threads of a program together, byte by byte (RunStateOnByte in dfa.cc): conditions wait in a state until the
  * next byte decides them, and a match shows one byte late.
  */
 export class ThreadRunner {

@@ -27,14 +27,14 @@ export type CompiledPattern = PreparedPattern & {
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
-   * Prepares a search for the matches, or parts of matches, that a function accepts: from left to right, never overlapping, at most
-   * `limit`. A match that is not accepted hides no other: the search continues one character behind its start. For patterns with a
-   * plan to probe (acceptedCostMs).
+   * Prepares a search for the matches, or parts of matches, that a function accepts: from left to right, never
+   * overlapping, at most `limit`. A match that is not accepted hides no other: the search continues one character after
+   * its start. For patterns with a plan to probe (acceptedCostMs).
    */
   acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
   /**
-   * Makes the engine build what `matches` needs, so that no check does that work: call it once at load. Does nothing
-   * where matching is `direct`.
+   * Makes the engine build the state that `matches` needs, so that no check does that work: call it once at load. Does
+   * nothing where matching is `direct`.
    */
   buildAhead(): void;
 };
@@ -121,8 +121,8 @@ type Acceptance = {
    */
   readonly acceptedEnd: (match: ByteRange, ends: () => readonly number[]) => number;
   /**
-   * Whether an accepted part hides no other either: the search continues one character behind its start, too, and parts that overlap
-   * are united.
+   * Whether an accepted part hides no other either: the search continues one character after its start, too, and parts
+   * that overlap are united.
    */
   readonly overlapping: boolean;
 };
@@ -164,7 +164,7 @@ function wantsMore(spans: readonly ByteRange[], start: number, { limit }: Accept
   return spans.length < limit || start < (spans.at(-1)?.end ?? 0);
 }
 
-/** Adds a span that starts behind the start of the last one, to the last one where they overlap. */
+/** Adds a span that starts after the start of the last one, to the last one where they overlap. */
 function unite(spans: ByteRange[], span: ByteRange): void {
   const last = spans.at(-1);
   if (last === undefined || span.start >= last.end) spans.push(span);

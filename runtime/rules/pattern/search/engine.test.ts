@@ -9,7 +9,7 @@ function patternOf(source: string, caseSensitive = true) {
 }
 
 describe('the engine on buffers', () => {
-  test('the engine returns offsets in bytes, from any start', () => {
+  test('the engine returns byte offsets, from any start', () => {
     const engine = patternOf('я+');
     const bytes = Buffer.from('aяяbя');
     expect(engine.find(bytes, 0)).toEqual({ start: 1, end: 5 });
@@ -79,7 +79,7 @@ test('a set that does not fit its memory is refused when it is compiled, not whe
   expect(many).toEqual({ refused: 'the pattern is too large for the engine' });
 });
 
-test('an error of the engine names its kind and holds nothing else', () => {
+test('an engine error names its kind and nothing else', () => {
   expect(new EngineError('engine_out_of_memory')).toMatchObject({ code: 'engine_out_of_memory' });
   expect(new EngineError('engine_failed').message).toBe('the matching engine failed');
 });

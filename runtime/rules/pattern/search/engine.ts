@@ -15,7 +15,7 @@ export class EngineError extends Error {
   }
 }
 
-/** One compiled expression. `source` is what reaches RE2, byte for byte. */
+/** One compiled expression. `source` is the text that RE2 gets, byte for byte. */
 export type EnginePattern = {
   /** The leftmost match that begins at or after `from`, or undefined. */
   find(bytes: Buffer, from: number): { start: number; end: number } | undefined;

@@ -68,7 +68,7 @@ describe('the part of a text that matches are in', () => {
     ['(?s).{2}@', 'a  @', 'a  @'],
     ['@', 'abc', undefined],
     ['\\d', 'abcdef1ghi', 'abcdef1ghi'],
-  ])('%s in %s: %s', (pattern, text, expected) => {
+  ])('the part of a text that can contain matches of %s in %s: %s', (pattern, text, expected) => {
     expect(windowIn(pattern, text)).toBe(expected);
   });
 

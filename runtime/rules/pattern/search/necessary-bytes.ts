@@ -7,7 +7,7 @@ import type { PatternNode } from '../syntax/pattern-tree.ts';
 export type NecessaryBytes = {
   /** The necessary bytes as characters of a byte string (see CheckedText), the most frequent first. */
   readonly characters: readonly string[];
-  /** The most bytes that a match has before and after a necessary byte; may be Infinity. */
+  /** Maximum number of bytes that a match has before and after a necessary byte; may be Infinity. */
   readonly before: number;
   readonly after: number;
   /** For each byte, 1 when a match may contain it: a match cannot extend past any other byte. */

@@ -98,7 +98,7 @@ const repeated = fc
   )
   .map((parts) => parts.flat().join(''));
 
-test('every text that a pattern matches holds a match within the bound', () => {
+test('every text that a pattern matches contains a match within the bound', () => {
   let longer = 0;
   fc.assert(
     fc.property(

@@ -3,10 +3,10 @@ import type { PatternNode } from './pattern-tree.ts';
 import { trimEnds } from './trim-for-firing.ts';
 
 /**
- * The bytes of UTF-8 that must be seen to decide a minimal match: an upper bound on the length of a match that contains no
- * shorter match, and one byte more if an assertion at its end reads beyond it. Every text that the pattern matches contains
- * a match of at most this length, which is what a stream needs to be judged in windows. Infinity where a repeat inside the
- * pattern has no upper bound.
+ * The bytes of UTF-8 that must be seen to decide a minimal match: an upper bound on the length of a match that contains
+ * no shorter match, and one byte more if an assertion at its end reads beyond it. Every text that the pattern matches
+ * contains a match of at most this length, which a stream needs to be judged in windows. Infinity where a repeat inside
+ * the pattern has no upper bound.
  *
  * The bound counts a repeat at the start or end at its minimum, because dropping repetitions there leaves a match,
  * unless an assertion stands outside of it (`\b\w+@` can only begin where a word begins). A repeat inside counts at its

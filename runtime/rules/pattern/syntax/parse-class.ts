@@ -43,14 +43,14 @@ export function classSource(set: RuneSet): string {
   return `(?-i:[${ranges.join('')}])`;
 }
 
-/** npm re2 turns `\p{L}` into `\pL`; it gets the short form at once. */
+/** npm re2 turns `\p{L}` into `\pL`; it gets the short form directly. */
 export function shortUnicodeName(text: string): string {
   return text.replace(/^\\([pP])\{(.)\}$/su, '\\$1$2');
 }
 
 /**
  * npm re2 puts a backslash before `/` and takes `(?<` for a group even inside a class. A plain `[` must not become the
- * start of a `[:name:]` together with what we write after it.
+ * start of a `[:name:]` together with the characters that are written after it.
  */
 function untouchable(item: string): string {
   if (/^\\[pP]/.test(item)) return shortUnicodeName(item);

@@ -41,7 +41,7 @@ describe('against the recorded results of google-re2 1.1.20251105', () => {
     },
   );
 
-  test('the record of google-re2 holds enough refusals, acceptances and matches', () => {
+  test('the record of google-re2 contains enough refusals, acceptances and matches', () => {
     const accepted = recorded.filter((row) => row.accepted);
     const matches = accepted.flatMap((row) => row.first);
     expect(accepted.length).toBeGreaterThan(200);

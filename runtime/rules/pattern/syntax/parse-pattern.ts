@@ -238,7 +238,7 @@ function parseBackslash(parser: Parser): void {
   }
 }
 
-/** `\Q…\E`: every character in between stands for itself; npm re2 would rewrite some of them. */
+/** `\Q…\E`: every character in between is literal; npm re2 would rewrite some of them. */
 function parseQuoted(parser: Parser): void {
   const { cursor } = parser;
   cursor.at += 2;

@@ -24,7 +24,7 @@ export function remaining(cursor: Cursor): number {
   return cursor.runes.length - cursor.at;
 }
 
-/** The text between two positions, cut after 40 characters: syntax to show in a refusal. */
+/** The text between two positions, truncated after 40 characters: syntax to show in a refusal. */
 export function excerpt(cursor: Cursor, from: number, to = cursor.at): string {
   const text = cursor.runes.slice(from, Math.min(to, from + 40)).join('');
   return to - from > 40 ? `${text}…` : text;

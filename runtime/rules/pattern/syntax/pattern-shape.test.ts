@@ -33,7 +33,7 @@ describe('shapes', () => {
     ['a{0}', true, { minBytes: 0, maxBytes: 0, maxCharacters: 0, ...none, canMatchEmpty: true }],
     ['\\Ca', true, { minBytes: 2, maxBytes: 2, maxCharacters: 2, ...none, usesAnyByte: true }],
     ['\\p{Cyrillic}', true, { minBytes: 2, maxBytes: 4, maxCharacters: 1, ...none }],
-  ] as const)('the shape is correct for %s, case sensitive %s', (pattern, caseSensitive, shape) => {
+  ] as const)('the shape of the pattern is correct for %s, case sensitive %s', (pattern, caseSensitive, shape) => {
     expect(prepare(pattern, caseSensitive).shape).toEqual(shape);
   });
 });

@@ -30,8 +30,8 @@ const EMPTY: PatternShape = {
 const CHARACTER: PatternShape = { ...EMPTY, minBytes: 1, maxBytes: 1, maxCharacters: 1, canMatchEmpty: false };
 
 /**
- * The shape of a pattern. Bounds are exact for what the tree can match, assertions taken as always true: `minBytes` is
- * never above and `maxBytes` never below the length of a real match.
+ * The shape of a pattern. Bounds are exact for the texts that the tree can match, assertions taken as always true:
+ * `minBytes` is never above and `maxBytes` never below the length of a real match.
  */
 export function shapeOf(node: PatternNode): PatternShape {
   switch (node.kind) {

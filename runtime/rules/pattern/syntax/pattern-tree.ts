@@ -1,6 +1,6 @@
 import type { RuneSet } from '../../unicode/rune-set.ts';
 
-/** Where an assertion holds; word characters are the ASCII ones, looked at byte by byte, as RE2 does. */
+/** Where an assertion holds; word characters are the ASCII ones, compared byte by byte, as RE2 does. */
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary';
 
 /** The meaning of a pattern, with case folding, flags and groups resolved. */

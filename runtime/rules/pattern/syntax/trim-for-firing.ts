@@ -4,7 +4,7 @@ import { concat, either, type PatternNode } from './pattern-tree.ts';
  * A pattern that matches somewhere in a text exactly when the given one does, and needs less to find out: repeats at
  * its start and end are cut to their smallest count, because a longer match contains a shorter one. `sk-\w{20,}`
  * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. An assertion ends the cutting: the word of `\b\w+@` has
- * only one start. The pattern itself is still needed to say where its matches are.
+ * only one start. The pattern itself is still needed to locate its matches.
  *
  * Repeats of repeats at the start stay: where `(.{1,100}){1,9}Z` is too slow to mask with, it is refused as a denial
  * too, and not found out when the action of the rule is changed.

@@ -39,7 +39,7 @@ eventReceiverSuite(async () => {
   };
 });
 
-test('an answer about the event refuses it, and one about the address, the secret or the moment is a failure', async () => {
+test('an answer about the event refuses it, and an answer about the address, the secret or the time is a failure', async () => {
   let status = 0;
   await using server = await startScriptedHttp((response) => response.writeHead(status).end());
   await using receiver = createWebhookReceiver(new URL(server.url), { first: () => 'a-secret' });

@@ -14,7 +14,7 @@ type AnsweringProcess = AsyncDisposable & {
   end(ip: string): void;
   /** Sets the JSON that processes of images answer, by path; every other path is unavailable. */
   serve(paths: Readonly<Record<string, unknown>>): void;
-  /** Changes what every process answers. */
+  /** Changes the answers of all processes. */
   answer(change: Partial<AgentState>): void;
 };
 

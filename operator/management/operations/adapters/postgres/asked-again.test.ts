@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rules and 
     },
   );
 
-  test('more approvals at a time than the pool has connections are all answered', async () => {
+  test('more concurrent approvals than the pool has connections are all answered', async () => {
     await using stores = await openStores();
     const { approvals, asked } = stores;
     const requester = { ...caller.author, subject: 'asker' };

@@ -29,7 +29,7 @@ export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<Au
       }),
     add: ({ id, target, startsAt, endsAt }, { isAllowed, entry }) =>
       translated(() =>
-        // Under the lock one at a time, so that the limit holds for windows that are added at once.
+        // One at a time under the lock, so that the limit applies to windows that are added at once.
         locked(async (transaction) => {
           if (!(await isAllowed())) return 'not_allowed';
           await transaction`delete from management.freezes where not (${isOpen})`;

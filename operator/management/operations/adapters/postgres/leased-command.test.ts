@@ -48,7 +48,7 @@ const unbind: NewCommand = {
   },
 };
 
-/** Two replicas over one database. Only the first one asks for rights with `has`; `clock` is that of the other one. */
+/** Two replicas over one database. Only the first one checks rights with `has`; `clock` is that of the other one. */
 async function openReplicas(has: () => Promise<boolean>, clock: Clock = systemClock) {
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());
@@ -98,7 +98,7 @@ async function openReplicas(has: () => Promise<boolean>, clock: Clock = systemCl
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('a command whose process was suspended before its right was lost'),
   () => {
-    test('it is withdrawn with its key while its lease is that of the process', async () => {
+    test('a refused command is withdrawn with its key while its process holds its lease', async () => {
       await using replicas = await openReplicas(async () => false);
       const { store } = replicas.first;
       expect((await executeCommand(replicas.first, command)).kind).toBe('refused');
@@ -124,7 +124,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect([replicas.sent, await replicas.outcomes()]).toEqual([['second'], ['accepted']]);
     });
 
-    test('it was accepted if recovery has carried it out', async () => {
+    test('a command whose process lost the lease was accepted if recovery has executed it', async () => {
       await using replicas = await openReplicas(async () => {
         await replicas.endLease();
         await recoverOperations(replicas.second, async () => undefined);
@@ -134,7 +134,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect([replicas.sent, await replicas.outcomes()]).toEqual([['second'], ['accepted']]);
     });
 
-    test('it was refused if recovery has ended it without an effect', async () => {
+    test('a command whose process lost the lease was refused if recovery has ended it without an effect', async () => {
       await using replicas = await openReplicas(async () => {
         await replicas.endLease();
         const end = { kind: 'failed', code: 'not_executed', message: '' } as const;
@@ -154,7 +154,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the age of a stored c
     [-300_000, 61, [], ['refused']],
     [300_000, 50, ['second'], ['accepted']],
   ] as const)(
-    'is that of the database: a replica whose clock is %i ms off finds an unbind of %i seconds',
+    'the age of a stored command is measured by the database: a replica whose clock is %i ms off finds an unbind of %i seconds',
     async (offMs, seconds, sent, outcomes) => {
       const clock = { ...systemClock, date: () => new Date(Date.now() + offMs) };
       await using replicas = await openReplicas(async () => true, clock);

@@ -4,7 +4,7 @@ import type { ApprovingPerson } from '../../approval-ports.ts';
 import { sharePerson } from '../../approve-command.ts';
 import type { NewCommand } from '../../ports.ts';
 
-/** Whether a policy or model of a demand asks for an approval. */
+/** Whether a policy or model of a demand requires an approval. */
 export async function isApprovalAsked(sql: Sql | TransactionSql, demand: ApprovalDemand): Promise<boolean> {
   const rules = await sql`select from management.approval_rules
     where target_type || ':' || target_id::text in ${sql([...objectsOf(demand)])} limit 1`;
@@ -12,9 +12,9 @@ export async function isApprovalAsked(sql: Sql | TransactionSql, demand: Approva
 }
 
 /**
- * Uses the approval that a command needs, in the transaction that stores the command. The requester may have asked without
- * the agent through which it sends the command now, so that the act chains are compared here, too.
- * @returns false if a policy or model asks for an approval and the caller has none for this content
+ * Uses the approval that a command needs, in the transaction that stores the command. The requester may have sent the
+ * request without the agent through which it sends the command now, so the act chains are compared here, too.
+ * @returns false if a policy or model requires an approval and the caller has none for this content
  */
 export async function useApproval(
   sql: TransactionSql,

@@ -6,7 +6,7 @@ import type { CommandTexts } from '../../ports.ts';
 
 type WriteRow = { readonly operation_id: string; readonly isOpen: boolean; readonly write: string };
 
-/** The writes in `management.operations`. A write is kept while its command runs, and if it was not carried out. */
+/** The writes in `management.operations`. A write is kept while its command runs, and if it was not executed. */
 export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts {
   async function writesOf(policyId: string, digest: string): Promise<readonly WriteRow[]> {
     const rows = await sql<WriteRow[]>`
@@ -36,7 +36,8 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
             origin = (origin::jsonb - 'message')::text
           where target_type = 'policy' and target_id = ${policyId} and state in ('succeeded', 'failed')
             and (operation_id = any(${sql.array(ids)}::uuid[]) or (result::jsonb ->> 'revision')::bigint = ${number})`;
-        // A command of an earlier version does not name what it applied, and neither does one that unbinds.
+        // A command of an earlier version does not name the revision that it applied, and neither does one that
+        // unbinds.
         await sql`
           update management.operations set failure_cause = null
           where failure_cause is not null

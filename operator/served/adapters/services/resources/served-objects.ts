@@ -29,7 +29,7 @@ function labelsOf(entry: string): Readonly<Record<string, string>> {
   return { ...common, [servedLabel]: entry };
 }
 
-/** The Service of an entry: its address stays, its selector follows the application. */
+/** The Service of an entry: its address is stable, its selector follows the application. */
 export function makeServedService(entry: string, pin: ServedPin, port: number): Service {
   return {
     apiVersion: 'v1',
