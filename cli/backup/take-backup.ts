@@ -46,11 +46,15 @@ async function isUnchanged(
 }
 
 function withoutContent(object: Stored<Resource>): Stored<Resource> {
-  return { ...object, spec: undefined, status: undefined };
+  return { ...object, spec: undefined, status: backupObject(object).status };
 }
 
-/** The metadata fields that every write of an object changes, except a write of its status. */
-function stateOf({ metadata }: Stored<Resource>): string {
-  const { name, uid, generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
-  return JSON.stringify([name, uid, generation, deletionTimestamp, labels, annotations, finalizers]);
+/**
+ * The metadata fields that every write of an object changes, except a write of its status, and the part of the status that a
+ * backup holds: the application that a binding has pinned must be the one of its route.
+ */
+function stateOf(object: Stored<Resource>): string {
+  const { name, uid, generation, deletionTimestamp, labels, annotations, finalizers } = object.metadata;
+  const { status } = backupObject(object);
+  return JSON.stringify([name, uid, generation, deletionTimestamp, labels, annotations, finalizers, status]);
 }

@@ -11,6 +11,7 @@ import { awaitRelations, type RelationsAccess } from '#relations/adapters/await-
 import type { Relations } from '#relations/ports';
 import type { AgentRoute, RoutedVersion } from '#resources/agent-route';
 import type { GatewayReportSpec } from '#resources/gateway-report';
+import type { OpeningState } from '#sql/open-repeatedly';
 import { awaitBudgets } from './agents/budgets/await-budgets.ts';
 import { noBudgets, type RunBudgets } from './agents/budgets/ports.ts';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
@@ -47,7 +48,7 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly rightsAgeMs?: number | undefined;
   /** Replaces the clock of the rate limits of requests, milliseconds. */
   readonly requestClock?: (() => number) | undefined;
-  /** Called after a change of a route, a probe or the last call of a version. */
+  /** Called after a change of a route or a store, a probe or the last call of a version. */
   readonly onChange: (routeChanged: boolean) => void;
 };
 
@@ -62,6 +63,8 @@ export type HeldAgents = {
   readonly keys: GatewayKeyRing;
   readonly handler: AgentHandler;
   readonly budgets: RunBudgets;
+  /** The states of the stores of rights and of budgets in the database. */
+  stores(): readonly OpeningState[];
   /** The member `agents` of the report of this replica. */
   report(): NonNullable<GatewayReportSpec['agents']>;
 };
@@ -81,7 +84,9 @@ export async function composeAgents(
   const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
   const own = { issuer, jwks: { cache: keys.verifierKeys }, onUnavailable };
   const identify = await identifierOf(config, createAgentCallVerifier(own), logger);
-  const relations = tools.rights ?? rightsIn(parts, config.rights, logger);
+  const states: (() => OpeningState)[] = [];
+  const onStore = (): void => onChange(false);
+  const relations = tools.rights ?? rightsIn(parts, config.rights, { logger, onChange: onStore, states });
   const table = new AgentTable(tools.namespace);
   const forget = (): Promise<boolean> => {
     table.forgetUnlisted();
@@ -97,7 +102,7 @@ export async function composeAgents(
   };
   const routes = parts.use(followAgentRoutes({ table, openSource: tools.openSource, prove, onChange, logger }));
   const connections = await connectionsOf(parts, config, tools);
-  const budgets = budgetsIn(parts, config, tools);
+  const budgets = budgetsIn(parts, config, { ...tools, onChange: onStore, states });
   const handler = createAgentHandler({
     connections,
     connectionTokens: createConnectionTokenVerifier(own),
@@ -133,6 +138,7 @@ export async function composeAgents(
     keys,
     handler,
     budgets,
+    stores: () => states.map((state) => state()),
     report() {
       const state = table.state();
       const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>
@@ -168,23 +174,34 @@ async function identifierOf(
   return identifyByToken(verifier, agents);
 }
 
+type StoreTools = {
+  readonly logger: Logger;
+  readonly onChange: () => void;
+  /** Takes the state of the store. */
+  readonly states: (() => OpeningState)[];
+};
+
 function budgetsIn(
   parts: AsyncDisposableStack,
   { budgets: limits, rights }: AgentsConfig,
-  { budgets, logger }: AgentTools,
+  { budgets, logger, onChange, states }: StoreTools & Pick<AgentTools, 'budgets'>,
 ): RunBudgets {
   if (budgets !== undefined) return budgets;
-  return limits === undefined ? noBudgets : parts.use(awaitBudgets(rights, limits, logger));
+  if (limits === undefined) return noBudgets;
+  const awaited = parts.use(awaitBudgets(rights, limits, logger, { onChange }));
+  states.push(awaited.state);
+  return awaited;
 }
 
 /** The rights of the settings. Until their store is reached, each question throws RelationsUnavailableError. */
 function rightsIn(
   parts: AsyncDisposableStack,
   access: RelationsAccess,
-  logger: Pick<Logger, 'info' | 'warn'>,
+  { logger, onChange, states }: StoreTools,
 ): Pick<Relations, 'check' | 'checkerOf'> {
-  const session = { applicationName: 'portcullis-gateway', statementTimeoutMs: 2_000, logger };
+  const session = { applicationName: 'portcullis-gateway', statementTimeoutMs: 2_000, logger, onChange };
   const awaited = parts.use(awaitRelations(access, session));
+  states.push(awaited.state);
   return {
     check: async (...question) => await awaited.now().check(...question),
     checkerOf: (...asker) => awaited.now().checkerOf(...asker),

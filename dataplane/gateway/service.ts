@@ -39,7 +39,7 @@ import { followRoutes } from './routes/follow-routes.ts';
 import { createRoutePins } from './routes/pin-routes.ts';
 import type { OpenRouteSource } from './routes/ports.ts';
 import { RouteTable } from './routes/route-table.ts';
-import { watchReadiness } from './routes/watch-readiness.ts';
+import { loadedFirst, watchReadiness } from './routes/watch-readiness.ts';
 import { createUpstreamClient } from './upstream/upstream-client.ts';
 
 /** Replacements for tests: the server with the routes, timeouts and limits. */
@@ -244,7 +244,7 @@ type HeldRoutes = {
   /** The checks of requests. */
   readonly checks: Gateway['checks'];
   isReady(): boolean;
-  /** Call this method after each change of a route of an agent. */
+  /** Call this method after each change of a route of an agent, or of the stores of its calls. */
   changed(routeChanged: boolean): void;
   /** Writes in the gateway's report that the replica is no longer ready. */
   withdraw(): void;
@@ -269,7 +269,7 @@ function holdRoutes(
   const bootId = randomUUID();
   const table = new RouteTable(config.api.namespace);
   const pins = createRoutePins(table, () => reports.changed(false));
-  const readiness = watchReadiness(bothTables(table, agents?.table), () => reports.changed(false));
+  const readiness = watchReadiness(loadedFirst(table, agents), () => reports.changed(false));
   const reports = writeReports({
     sink,
     logger,
@@ -335,19 +335,6 @@ function holdRoutes(
       reports.changed(routeChanged);
     },
     withdraw: () => readiness.withdraw(),
-  };
-}
-
-type LoadedTable = Pick<RouteTable, 'isComplete' | 'hasPending'>;
-
-/** A replica is ready when the routes of models and those of agents were loaded. */
-function bothTables(models: LoadedTable, agents: LoadedTable | undefined): LoadedTable {
-  if (agents === undefined) return models;
-  return {
-    get isComplete() {
-      return models.isComplete && agents.isComplete;
-    },
-    hasPending: () => models.hasPending() || agents.hasPending(),
   };
 }
 

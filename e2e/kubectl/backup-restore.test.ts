@@ -369,6 +369,34 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await expect(takeBackup(disturbed(1_000), new Date())).rejects.toMatchObject({ exit: 'conflict' });
     });
 
+    test('a backup holds no pinned application that is older than the route of its binding', async () => {
+      const { client } = place;
+      // It would restore what the status says from the route.
+      await place.stopOperator();
+      const binding = await client.get<ModelBinding>(kinds.modelBinding, 'chat');
+      const pinned = binding?.status?.pinned;
+      let writes = 0;
+      const pin = (value: unknown) =>
+        client.patchStatus(kinds.modelBinding, 'chat', [{ op: 'replace', path: '/status/pinned', value }]);
+      /** The application changes after the bindings were listed, and before their routes are. */
+      const disturbed: KubeClient = {
+        ...client,
+        async list<R extends KubeObject>(kind: Kind, options?: ListOptions) {
+          const page = await client.list<R>(kind, options);
+          if (kind === kinds.modelBinding && writes === 0) {
+            writes += 1;
+            await pin({ ...pinned, generationId: 'g-later' });
+          }
+          return page;
+        },
+      };
+      const { objects } = await takeBackup(disturbed, new Date());
+      const chat = objects.find(({ kind, metadata }) => kind === 'ModelBinding' && metadata.name === 'chat');
+      expect(chat).toMatchObject({ status: { pinned: { generationId: 'g-later' } } });
+      await pin(pinned);
+      await place.startOperator(providers);
+    });
+
     test('the admin role restores everything; a missing right to write a status is reported, a missing right to read is refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');

@@ -8,7 +8,7 @@ import { kubernetesRoutes } from '../../dataplane/gateway/routes/adapters/kubern
 import { followRoutes } from '../../dataplane/gateway/routes/follow-routes.ts';
 import { createRoutePins, type RoutePins } from '../../dataplane/gateway/routes/pin-routes.ts';
 import { RouteTable } from '../../dataplane/gateway/routes/route-table.ts';
-import { watchReadiness } from '../../dataplane/gateway/routes/watch-readiness.ts';
+import { loadedFirst, watchReadiness } from '../../dataplane/gateway/routes/watch-readiness.ts';
 import { modelNamespace } from './memory-api.ts';
 import type { Nodes } from './nodes.ts';
 import { quietLogger } from './operator-process.ts';
@@ -70,7 +70,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
   function boot(): void {
     const client = createUnreliableClient(network, life);
     const pins = createRoutePins(table, () => reports.changed(false));
-    const readiness = watchReadiness(table, () => reports.changed(false));
+    const readiness = watchReadiness(loadedFirst(table, undefined), () => reports.changed(false));
     const reports = writeReports({
       sink: kubernetesReports(client, { replica: name }),
       logger: quietLogger,

@@ -226,7 +226,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
 
   test('after an operator is killed between any two writes its successor reaches the same final state', async () => {
     const endOf = async (deletionPolicy: 'Retain' | 'Delete', death?: LastCall) => {
-      const mortal = mortalProcess(createHttpCollections({ ...access(), tokenFile: openTokenFile(tokenFile) }), death);
+      const internal = { ...access(), tokenFile: openTokenFile(tokenFile), writesAllowed: () => true };
+      const mortal = mortalProcess(createHttpCollections(internal), death);
       const collections = { collections: mortal.collections, isApproved: () => true };
       await using own = await startTestOperator({
         overrides: { collections, wrapClient: mortal.wrapClient },

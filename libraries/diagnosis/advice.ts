@@ -199,6 +199,7 @@ export const advice: Readonly<Record<string, Advice>> = {
   AccessInvalid: () => 'Shorten the names in spec.owner and spec.access.',
   RelationsNotConfigured: () => 'Set PORTCULLIS_AGENT_ISSUER and the database of the operator.',
   RelationsUnavailable: () => 'See whether the database answers. The operator retries.',
+  RelationsMismatch: () => 'Start the release that the database was last used with, or restore a dump of this release.',
 };
 
 /** The remedy for a detector or classifier that does not judge; undefined for another reason. */

@@ -6,7 +6,7 @@ import { SqlStatementError } from './sql-error.ts';
 export type MigrationFault = 'bad_name' | 'gap' | 'changed' | 'newer' | 'failed';
 
 /** The schema of the database does not match the migrations of this program. The message names the file and the remedy. */
-class MigrationError extends Error {
+export class MigrationError extends Error {
   readonly code: MigrationFault;
 
   constructor(code: MigrationFault, message: string, cause?: unknown) {

@@ -12,22 +12,32 @@ type AccessPlace = {
   readonly agentIdOf: (agent: string) => string;
 };
 
-/**
- * The tuples of an agent that its resource declares, without duplicates; undefined for names that are too long for a
- * store of relations (docs/design/agent-routes.md).
- */
+type DeclaredRights = {
+  readonly tuples: readonly Tuple[];
+  /** False if a name is too long for a store of relations: it has no tuple. */
+  readonly isComplete: boolean;
+};
+
+/** The tuples of an agent that its resource declares, without duplicates (docs/design/agent-routes.md). */
 export function accessTuples(
   { owner, access }: Pick<Agent['spec'], 'owner' | 'access'>,
   place: AccessPlace,
-): readonly Tuple[] | undefined {
+): DeclaredRights {
   const object = agentObject(place.agentId);
+  const declared: readonly (Tuple | undefined)[] = [
+    tupleOf(object, 'owner', () => userSubject(owner)),
+    ...access.view.map((holder) => tupleOf(object, 'view', () => accessSubject(holder, place))),
+    ...access.invoke.map((holder) => tupleOf(object, 'invoke', () => accessSubject(holder, place))),
+  ];
+  const tuples = declared.filter((tuple) => tuple !== undefined);
+  const distinct = new Map(tuples.map((tuple) => [`${tuple.relation} ${tuple.subject}`, tuple]));
+  return { tuples: [...distinct.values()], isComplete: tuples.length === declared.length };
+}
+
+/** Undefined for a name that is too long for a store of relations. */
+function tupleOf(object: string, relation: string, subjectOf: () => string): Tuple | undefined {
   try {
-    const tuples: readonly Tuple[] = [
-      { object, relation: 'owner', subject: userSubject(owner) },
-      ...access.view.map((holder) => ({ object, relation: 'view', subject: accessSubject(holder, place) })),
-      ...access.invoke.map((holder) => ({ object, relation: 'invoke', subject: accessSubject(holder, place) })),
-    ];
-    return [...new Map(tuples.map((tuple) => [`${tuple.relation} ${tuple.subject}`, tuple])).values()];
+    return { object, relation, subject: subjectOf() };
   } catch (error) {
     if (error instanceof RelationsModelError) return undefined;
     throw error;

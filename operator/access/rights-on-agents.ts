@@ -1,17 +1,21 @@
+import { assertWritesAllowed } from '#kube/election/fenced-client';
 import type { AwaitedRelations } from '#relations/adapters/await-relations';
 import { type Relations, RelationsUnavailableError, relationLimits } from '#relations/ports';
 import type { Tuple } from '#relations/tuple';
 import type { AgentRights } from './ports.ts';
 
-/** The rights on agents in the relations of the installation. Disposing closes the relations. */
-export function rightsOnAgents(relations: AwaitedRelations): AgentRights {
+/**
+ * The rights on agents in the relations of the installation. Disposing closes the relations.
+ * @param writesAllowed asked before each change: another process may have become the leader since the one before
+ */
+export function rightsOnAgents(relations: AwaitedRelations, writesAllowed: () => boolean): AgentRights {
   return {
     async settle(object, tuples) {
       try {
-        await settleTuples(relations.now(), object, tuples);
+        await settleTuples(relations.now(), { object, wanted: tuples, writesAllowed });
         return 'consistent';
       } catch (error) {
-        if (error instanceof RelationsUnavailableError) return 'away';
+        if (error instanceof RelationsUnavailableError) return relations.state() === 'refused' ? 'refused' : 'away';
         throw error;
       }
     },
@@ -27,12 +31,21 @@ export function rightsOnAgents(relations: AwaitedRelations): AgentRights {
  */
 async function settleTuples(
   relations: Pick<Relations, 'tuplesOf' | 'grant' | 'revoke'>,
-  object: string,
-  wanted: readonly Tuple[],
+  {
+    object,
+    wanted,
+    writesAllowed,
+  }: { readonly object: string; readonly wanted: readonly Tuple[]; readonly writesAllowed: () => boolean },
 ): Promise<void> {
   const stored = await relations.tuplesOf(object);
-  for (const part of parts(without(stored, wanted))) await relations.revoke(part);
-  for (const part of parts(without(wanted, stored))) await relations.grant(part);
+  for (const part of parts(without(stored, wanted))) {
+    assertWritesAllowed(writesAllowed);
+    await relations.revoke(part);
+  }
+  for (const part of parts(without(wanted, stored))) {
+    assertWritesAllowed(writesAllowed);
+    await relations.grant(part);
+  }
 }
 
 function without(tuples: readonly Tuple[], others: readonly Tuple[]): readonly Tuple[] {

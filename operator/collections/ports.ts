@@ -31,7 +31,7 @@ export type EndOutcome =
 
 /**
  * Collections of the retrieval service that resources declare. Every operation is idempotent. None throws, except for
- * the reason of its signal.
+ * the reason of its signal, and a NotLeaderError, before anything is sent, where this process may not write.
  */
 export type ManagedCollections = {
   /** Creates or changes the collection, and begins a reindex for another profile. */

@@ -57,7 +57,8 @@ export async function openCluster(
       meter: createElectionMeter(tools.metrics, config.leaseName),
     }),
   );
-  const client = fenced(plain, () => election.writesAllowed());
+  const writesAllowed = (): boolean => election.writesAllowed();
+  const client = fenced(plain, writesAllowed);
   const events = parts.use(
     createEventRecorder({ client, logger, clock, controller: 'portcullis.dev/operator', instance: config.replica }),
   );
@@ -82,7 +83,7 @@ export async function openCluster(
           }),
         );
   const watched = [deployments, bundles, gateways, served, ...(agents === undefined ? [] : [agents])];
-  const authority = overrides.authority ?? openAgentAuthority(config.authority, logger);
+  const authority = overrides.authority ?? openAgentAuthority(config.authority, logger, writesAllowed);
   if (authority !== undefined) parts.use(authority.rights);
   const { secretsDirectory, cacheDirectory } = config;
   return {
@@ -95,7 +96,7 @@ export async function openCluster(
     gateways,
     bundles,
     served,
-    collections: overrides.collections ?? openCollections(config.retrieval),
+    collections: overrides.collections ?? openCollections(config.retrieval, writesAllowed),
     agents: overrides.agents ?? agents,
     authority,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),

@@ -7,13 +7,17 @@ import type { AuthorityAccess } from './operator-config.ts';
 /** Maximum number of connections of the operator to the database of rights; the chart counts them. */
 const mostConnections = 3;
 
-/** The store of relations that a configuration names. The caller disposes of its rights. */
+/**
+ * The store of relations that a configuration names. The caller disposes of its rights.
+ * @param writesAllowed whether this process is the leader at that moment
+ */
 export function openAgentAuthority(
   access: AuthorityAccess | undefined,
-  logger: Pick<Logger, 'info' | 'warn'>,
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
+  writesAllowed: () => boolean,
 ): AgentAuthority | undefined {
   if (access === undefined) return undefined;
   const { issuer, exposure, ...config } = access;
   const relations = awaitRelations(config, { applicationName: 'portcullis-operator', max: mostConnections, logger });
-  return { rights: rightsOnAgents(relations), issuer, exposure };
+  return { rights: rightsOnAgents(relations, writesAllowed), issuer, exposure };
 }

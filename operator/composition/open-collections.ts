@@ -6,12 +6,19 @@ import type { RetrievalAccess } from './operator-config.ts';
 /** Approves every tenant, for one machine where headers name the caller. */
 const anyTenant = '*';
 
-/** The retrieval service that a configuration names. @throws TokenFileError */
-export function openCollections(access: RetrievalAccess | undefined): CollectionService | undefined {
+/**
+ * The retrieval service that a configuration names.
+ * @param writesAllowed whether this process is the leader at that moment
+ * @throws TokenFileError
+ */
+export function openCollections(
+  access: RetrievalAccess | undefined,
+  writesAllowed: () => boolean,
+): CollectionService | undefined {
   if (access === undefined) return undefined;
   const tenants = new Set(access.tenants);
   return {
-    collections: createHttpCollections({ url: access.url, tokenFile: openTokenFile(access.tokenFile) }),
+    collections: createHttpCollections({ url: access.url, tokenFile: openTokenFile(access.tokenFile), writesAllowed }),
     isApproved: (tenant) => tenants.has(anyTenant) || tenants.has(tenant),
   };
 }

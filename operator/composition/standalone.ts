@@ -26,6 +26,8 @@ import { openCollections } from './open-collections.ts';
 import type { StandaloneConfig } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+/** The one operator of a machine always writes. */
+const isAlone = (): boolean => true;
 
 /**
  * One machine without a cluster: the resources of a folder, served on loopback, and local processes.
@@ -60,7 +62,7 @@ export async function openStandalone(
     }),
   );
   const workloads = parts.use(overrides.workloads ?? openProcesses(config, data, build, tools));
-  const authority = overrides.authority ?? openAgentAuthority(config.authority, tools.logger);
+  const authority = overrides.authority ?? openAgentAuthority(config.authority, tools.logger, isAlone);
   if (authority !== undefined) parts.use(authority.rights);
   const addressesOf = (workload: string): readonly string[] => workloads.observe(workload).addresses;
   const { served: directory, servedPins: pinsDirectory } = data;
@@ -81,7 +83,7 @@ export async function openStandalone(
     synced: Promise.resolve(),
     silenceMs: () => 0,
     workloads,
-    collections: overrides.collections ?? openCollections(config.retrieval),
+    collections: overrides.collections ?? openCollections(config.retrieval, isAlone),
     agents,
     authority,
     gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),

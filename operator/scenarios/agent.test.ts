@@ -125,6 +125,8 @@ describe('an agent that is served', () => {
     world.authority.setAway(true);
     await world.agent();
     await world.settled('RelationsUnavailable');
+    world.authority.setAway('refused');
+    await world.settled('RelationsMismatch');
     expect(await world.platform.client.get(kinds.agentRoute, agentName)).toBeUndefined();
     world.authority.setAway(false);
     await world.route('it is routed', () => true);
@@ -140,6 +142,27 @@ describe('an agent that is served', () => {
     await world.publish('one');
     await world.agent({ owner: { issuer: `https://${'é'.repeat(200)}.example`, subject: 'ada' } });
     await world.settled('AccessInvalid');
+  });
+
+  test('an edit of an agent revokes and grants rights although another name in it is too long for their store', async () => {
+    const { world } = await startServing();
+    await using _world = world;
+    const { status } = await world.settled('Ready');
+    const object = `agent:${status?.agentId}`;
+    const [ada, ben] = ['ada', 'ben'].map((name) => `user:https%3A//people.example|${name}`);
+    expect(world.authority.tuplesOf(object)).toContain(`invoke ${ada}`);
+    const issuer = 'https://people.example';
+    const long = { kind: 'User', issuer, subject: 'я'.repeat(90) } as const;
+    await world.edit({ access: { view: [], invoke: [long, { kind: 'User', issuer, subject: 'ben' }] } });
+    const refused = await world.settled('AccessInvalid');
+    expect(reasonOf(refused, 'AccessConsistent')).toBe('AccessInvalid');
+    expect(world.authority.tuplesOf(object)).toEqual([`invoke ${ben}`, `owner ${ada}`]);
+    await world.edit({ owner: { issuer, subject: long.subject }, access: { view: [], invoke: [] } });
+    await world.settled('AccessInvalid', ({ spec }) => spec.access.invoke.length === 0);
+    expect(world.authority.tuplesOf(object)).toEqual([]);
+    await world.edit({ owner: { issuer, subject: 'ben' } });
+    await world.settled('Ready');
+    expect(world.authority.tuplesOf(object)).toEqual([`owner ${ben}`]);
   });
 });
 

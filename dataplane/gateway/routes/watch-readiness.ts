@@ -1,26 +1,56 @@
+import type { OpeningState } from '#sql/open-repeatedly';
 import type { RouteTable } from './route-table.ts';
 
-/** How long routes without a successful probe delay the readiness of the gateway. */
+/** How long what is loaded without an answer delays the readiness of the gateway, milliseconds. */
 const longestWaitMs = 30_000;
+
+/** What a replica loads before it serves. */
+type LoadedFirst = {
+  /** Whether every route was read. */
+  readonly isComplete: boolean;
+  /** Whether a probe of a route, or the first answer of a store, is outstanding. */
+  hasPending(): boolean;
+  /** Whether tables of the database are those of another release. */
+  isRefused(): boolean;
+};
+
+type LoadedTable = Pick<RouteTable, 'isComplete' | 'hasPending'>;
+type LoadedAgents = {
+  readonly table: LoadedTable;
+  /** The states of the stores that calls of agents need. */
+  stores(): readonly OpeningState[];
+};
+
+/** The routes of models, and the routes and stores of agents if the replica serves them. */
+export function loadedFirst(models: LoadedTable, agents: LoadedAgents | undefined): LoadedFirst {
+  const has = (state: OpeningState): boolean => agents?.stores().includes(state) === true;
+  return {
+    get isComplete() {
+      return models.isComplete && (agents === undefined || agents.table.isComplete);
+    },
+    hasPending: () => models.hasPending() || agents?.table.hasPending() === true || has('unknown'),
+    isRefused: () => has('refused'),
+  };
+}
 
 /** Whether a gateway replica is ready for traffic. */
 type Readiness = Disposable & {
-  /** True once every route was loaded, and probed or rejected; at the latest 30 s after loading. */
+  /** True once every route was loaded, and probed or rejected, at the latest 30 s after loading; never with refused tables. */
   mayServe(): boolean;
-  /** Call this method after each change of the route table. */
+  /** Call this method after each change of what is loaded. */
   look(): void;
   /** Makes the replica unready until its process ends. */
   withdraw(): void;
 };
 
-/** A replica that became ready stays ready until `withdraw`. `onChange` is called at both changes. */
-export function watchReadiness(
-  table: Pick<RouteTable, 'isComplete' | 'hasPending'>,
-  onChange: () => void,
-  waitMs = longestWaitMs,
-): Readiness {
+/**
+ * A replica that became ready stays ready until `withdraw`: only a new one waits for tables of its own release, so that a rollout
+ * stops while the former replicas serve (docs/decisions/0223). `onChange` is called at both changes.
+ */
+export function watchReadiness(loaded: LoadedFirst, onChange: () => void, waitMs = longestWaitMs): Readiness {
   let state: 'waiting' | 'serving' | 'withdrawn' = 'waiting';
   let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
 
   function move(next: 'serving' | 'withdrawn'): void {
     clearTimeout(timer);
@@ -29,13 +59,20 @@ export function watchReadiness(
     onChange();
   }
 
+  function look(): void {
+    if (state !== 'waiting' || !loaded.isComplete || loaded.isRefused()) return;
+    if (isOver || !loaded.hasPending()) move('serving');
+    else timer ??= setTimeout(endWait, waitMs);
+  }
+
+  function endWait(): void {
+    isOver = true;
+    look();
+  }
+
   return {
     mayServe: () => state === 'serving',
-    look() {
-      if (state !== 'waiting' || !table.isComplete) return;
-      if (!table.hasPending()) move('serving');
-      else timer ??= setTimeout(() => move('serving'), waitMs);
-    },
+    look,
     withdraw: () => move('withdrawn'),
     [Symbol.dispose]() {
       clearTimeout(timer);

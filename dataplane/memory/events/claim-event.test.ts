@@ -44,6 +44,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of events'), (
     expect(await claimed(2)).toEqual(['y-1', 'none']);
   });
 
+  test('an add that a replica of an earlier release stores without a tenant is claimed, and then the later adds of its person', async () => {
+    await add('first', 'a', 1);
+    await end('a-0');
+    await memory.database.database.sql`
+      insert into memory.events (event_id, person, run_id, infer, messages, digest, trace_id)
+      select gen_random_uuid(), person, 'of-earlier-release', true, '[]'::jsonb, 'digest', 'trace'
+      from memory.events where run_id = 'a-0'`;
+    await add('first', 'a', 1);
+    expect(await claimed(2)).toEqual(['of-earlier-release', 'none']);
+    await end('of-earlier-release');
+    expect(await claimed(1)).toEqual(['a-0']);
+  });
+
   test('a tenant waits for a few events of a tenant whose queue is older and whose turns are lower', async () => {
     for (let at = 0; at < 40; at += 1) await add('first', `a${at}`, 2);
     await add('second', 'b', 3);

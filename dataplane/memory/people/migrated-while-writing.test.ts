@@ -42,4 +42,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations of a datab
       ['ben', 'acme', 0],
     ]);
   });
+
+  test('open events that an earlier release stored without a tenant after an upgrade get the one of their person', async () => {
+    await using opened = await openTestDatabase();
+    const add = (sql: TransactionSql) => sql`
+      insert into memory.events (event_id, person, infer, messages, digest, trace_id)
+      select gen_random_uuid(), person, true, '[]'::jsonb, 'digest', 'trace' from memory.people`;
+    const applied = await migrateDuringWrites(opened.database, 'memory', migrations, {
+      from: '0018',
+      async first(sql) {
+        await sql`insert into memory.people (tenant, user_key) values ('acme', 'ann'), ('other', 'ben')`;
+        await add(sql);
+      },
+      second: add,
+    });
+    expect(applied).toEqual(['0018-events-without-tenant.sql']);
+    await opened.database.sql.begin(add);
+    const events = await opened.database.sql<{ tenant: string; count: number }[]>`
+      select tenant, count(*)::int as count from memory.events group by tenant order by tenant`;
+    expect(events.map(({ tenant, count }) => [tenant, count])).toEqual([
+      ['acme', 3],
+      ['other', 3],
+    ]);
+  });
 });

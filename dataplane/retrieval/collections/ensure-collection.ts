@@ -27,32 +27,45 @@ type Ensured =
 
 /**
  * Brings a collection into the state that its resource declares; a change of the profile is left to a reindex. Nothing
- * is written if there is no difference. A collection of another manager is never changed, nor is one that was created
- * over HTTP and must not be adopted.
+ * is written without a difference. A collection of another manager is never changed, nor is one that was created over
+ * HTTP and must not be adopted. A conflict changes nothing, except that a public collection of this manager is closed if
+ * its resource declares it private, and that a taken name leaves the other members as declared.
  */
 export async function ensureCollection(ports: ChangePorts, declared: Declared): Promise<Ensured> {
   const { database, relations } = ports;
   const { tenant, collectionId, manager, collection } = declared;
-  const misplaced = await placeConflict(database.sql, relations, declared);
+  const { sql } = database;
+  await close(database, declared);
+  const misplaced = await placeConflict(sql, relations, declared);
   if (misplaced !== undefined) return conflict(misplaced);
   const created = declared.adopt ? 'taken' : await create(database, relations, declared);
   if (created !== 'taken') return place(ports, declared, created);
   const isOwner = await relations.check(declared.owned.subject, 'owner', declared.object);
-  const { sql } = database;
   const present = await findCollection(sql, tenant, { id: collectionId });
   if (present === undefined) return conflict(declared.adopt ? 'adopt' : await takenBy(sql, tenant, collection.name));
   const over = conflictWith(present, { ...declared, isOwner });
   if (over !== undefined) return conflict(over);
   if (present.managedBy === null && !(await adoptFree(sql, { collectionId, manager }))) return conflict('manager');
+  const at = { tenant, collectionId, note: declared.note.update };
   if (!isSame(present, declared)) {
-    const change = { ...collection, empty_acl_policy: declared.emptyAclPolicy };
-    const { name, description, visibility, empty_acl_policy, retrieval_defaults } = change;
-    const members = { name, description, visibility, empty_acl_policy, retrieval_defaults };
-    const at = { tenant, collectionId, note: declared.note.update };
-    if ((await updateCollection(database, at, members)) === 'taken') return conflict('name');
+    const { description, visibility, retrieval_defaults } = collection;
+    const members = { description, visibility, retrieval_defaults, empty_acl_policy: declared.emptyAclPolicy };
+    await updateCollection(database, at, members);
   }
-  const changed = (await findCollection(sql, tenant, { id: collectionId })) ?? present;
-  return place(ports, declared, changed);
+  const placed = await place(ports, declared, (await findCollection(sql, tenant, { id: collectionId })) ?? present);
+  const { name } = collection;
+  if (placed.kind === 'conflict' || placed.record.name === name) return placed;
+  // A taken name must not hold up who may read the collection.
+  if ((await updateCollection(database, at, { name })) === 'taken') return conflict('name');
+  return { kind: 'ensured', record: { ...placed.record, name } };
+}
+
+/** No conflict keeps a collection public that its resource declares private. */
+async function close(database: Database, { tenant, collectionId, manager, collection, note }: Declared): Promise<void> {
+  if (collection.visibility !== 'private') return;
+  const present = await findCollection(database.sql, tenant, { id: collectionId });
+  if (present?.managedBy !== manager || present.visibility === 'private') return;
+  await updateCollection(database, { tenant, collectionId, note: note.update }, { visibility: 'private' });
 }
 
 /** Why a collection in another place cannot be moved to its declared place; checked before anything is written. */
@@ -143,11 +156,11 @@ async function takenBy(sql: Sql, tenant: string, name: string): Promise<ManagedC
   return (await findCollection(sql, tenant, { name })) === undefined ? 'collection_id' : 'name';
 }
 
+/** Whether the members other than name, place and profile are the declared ones. */
 function isSame(present: CollectionRecord, { collection: declared, emptyAclPolicy }: Declared): boolean {
   const [held, wanted] = [present.retrievalDefaults, declared.retrieval_defaults];
   return (
     present.emptyAclPolicy === emptyAclPolicy &&
-    present.name === declared.name &&
     present.description === declared.description &&
     present.visibility === declared.visibility &&
     held.mode === wanted.mode &&

@@ -48,6 +48,37 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     ...more,
   });
 
+  const closed = (id: string, collection: object = {}, more: object = {}) =>
+    declared(id, { visibility: 'private', ...collection }, more);
+
+  async function takenName(): Promise<string> {
+    const other = randomUUID();
+    expect((await send('PUT', other, declared(other))).status).toBe(200);
+    return `of-${other.slice(0, 8)}`;
+  }
+
+  /** The tenth level of a tree: nothing can be below it. */
+  async function lowest(): Promise<string> {
+    let above: string | null = null;
+    for (let level = 1; level <= 10; level += 1) {
+      const id = randomUUID();
+      expect((await send('PUT', id, { ...declared(id), parent_id: above })).status).toBe(200);
+      above = id;
+    }
+    return above ?? '';
+  }
+
+  /** Outcome and code of each entry about a change of a collection, oldest first. */
+  async function updatesOf(id: string) {
+    const log = await openPostgresAudit(database.database, 'retrieval');
+    const { entries } = await log.read({ filter: {}, order: 'newest', limit: 500 });
+    return entries
+      .flatMap(({ content: { action, target, outcome, code } }) =>
+        action === 'collection.update' && target?.id === id ? [[outcome, code]] : [],
+      )
+      .toReversed();
+  }
+
   test('why a reindex failed is shown to those who may write the collection, and not to its readers', async () => {
     const body = { name: 'failing', visibility: 'public', embedding_profile_id: 'test-profile' };
     const id = String((await service.call(ann, '/v1/collections', body)).json['collection_id']);
@@ -174,6 +205,64 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await service.call(ann, `/v1/collections/${other}`)).status).toBe(404);
     expect((await send('PUT', id, declared(id, { visibility: 'private' }))).status).toBe(200);
     await sql`update retrieval.collections set text_bytes = 0 where collection_id = ${id}`;
+  });
+
+  describe.each([
+    ['a parent that is deleted', '/parent_id', async (id: string) => ({ ...closed(id), parent_id: randomUUID() })],
+    ['a tree that is full', '/parent_tree', async (id: string) => ({ ...closed(id), parent_id: await lowest() })],
+    [
+      'an owner that lost the right',
+      '/owner',
+      async (id: string) => closed(id, {}, { owner: { ...owner, subject: 'eve' } }),
+    ],
+    ['a name that is taken', '/name', async (id: string) => closed(id, { name: await takenName() })],
+    ['a fixed member', '/chunking', async (id: string) => closed(id, { chunking: { size: 400 } })],
+  ])('a collection that its resource closes, with a conflict over %s', (_, over, declaredAs) => {
+    test('the collection is closed to readers, with an entry in the audit log, and the conflict is answered', async () => {
+      const id = randomUUID();
+      const read = async () => (await service.call({ user: 'bob' }, `/v1/collections/${id}`)).status;
+      await send('PUT', id, declared(id, { visibility: 'public' }));
+      expect(await read()).toBe(200);
+      const body = await declaredAs(id);
+      for (let pass = 0; pass < 2; pass += 1) {
+        const refused = await send('PUT', id, body);
+        expect([refused.status, refused.json['message']]).toEqual([409, expect.stringContaining(over)]);
+        expect(await read()).toBe(403);
+      }
+      expect(await updatesOf(id)).toEqual([
+        ['accepted', null],
+        ['refused', 'conflict'],
+        ['refused', 'conflict'],
+      ]);
+      expect((await send('PUT', id, declared(id, { visibility: 'private' }))).status).toBe(200);
+    });
+
+    test('the collection of another resource stays open', async () => {
+      const id = randomUUID();
+      await send('PUT', id, declared(id, { visibility: 'public' }));
+      const foreign = await send('PUT', id, { ...(await declaredAs(id)), manager: randomUUID(), adopt: true });
+      expect(foreign.status).toBe(409);
+      expect((await service.call({ user: 'bob' }, `/v1/collections/${id}`)).status).toBe(200);
+      expect(await updatesOf(id)).toEqual([['refused', 'conflict']]);
+    });
+  });
+
+  test('a collection with a taken name gets its other declared members and its place, and keeps its name', async () => {
+    const [id, parent] = [randomUUID(), randomUUID()];
+    await send('PUT', parent, declared(parent));
+    await send('PUT', id, declared(id));
+    const change = { name: await takenName(), description: 'changed', retrieval_defaults: { top_k: 3 } };
+    const refused = await send('PUT', id, { ...declared(id, change), parent_id: parent });
+    expect([refused.status, refused.json['message']]).toEqual([409, expect.stringContaining('/name')]);
+    expect((await service.call(ann, `/v1/collections/${id}`)).json).toMatchObject({
+      name: `of-${id.slice(0, 8)}`,
+      description: 'changed',
+      retrieval_defaults: { top_k: 3 },
+      parent_id: parent,
+    });
+    const free = { ...change, name: `renamed-${id.slice(0, 8)}` };
+    const renamed = await send('PUT', id, { ...declared(id, free), parent_id: parent });
+    expect(renamed).toMatchObject({ status: 200, json: { collection: { name: free.name, parent_id: parent } } });
   });
 
   test('the owner of a collection of a resource has an entry of the operator, and refused requests have theirs', async () => {

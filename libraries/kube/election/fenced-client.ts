@@ -10,6 +10,11 @@ export class NotLeaderError extends Error {
   }
 }
 
+/** For writes outside of the API server. @throws NotLeaderError unless `writesAllowed` returns true */
+export function assertWritesAllowed(writesAllowed: () => boolean): void {
+  if (!writesAllowed()) throw new NotLeaderError();
+}
+
 /**
  * A client that fails each write with a NotLeaderError, before anything is sent, unless `writesAllowed` returns true at
  * that moment. Reads and watches are not fenced. A write that was sent in time and arrives late fails at its

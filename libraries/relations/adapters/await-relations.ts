@@ -1,6 +1,6 @@
 import type { Logger } from '#kit/log/logger';
-import { wait } from '#kit/time/wait';
 import { connectSql, passwordFrom } from '#sql/connect';
+import { type OpeningState, openRepeatedly } from '#sql/open-repeatedly';
 import { type Relations, RelationsUnavailableError } from '../ports.ts';
 import { openRelations, type RelationsChoice } from './open-relations.ts';
 
@@ -18,47 +18,56 @@ type Session = {
   readonly statementTimeoutMs?: number;
   /** Maximum number of connections to the database; that of `connectSql` by default. */
   readonly max?: number;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Called after each change of the state. */
+  readonly onChange?: () => void;
 };
 
 /** Relations that may not be open yet. */
 export type AwaitedRelations = AsyncDisposable & {
   /** The open relations. @throws RelationsUnavailableError until the store was reached for the first time */
   now(): Relations;
+  /** `refused`: the tables of the store are those of another release. */
+  state(): OpeningState;
 };
 
-const retryMs = 1_000;
-
 /**
- * Opens the relations in the background, for a process that also serves requests without relations. It tries each
- * second until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`.
- * Disposing closes the store and the connections.
+ * Opens the relations in the background, for a process that also serves what needs none of them. It tries each second
+ * until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`. Tables of another
+ * release are no outage: `relation_store_refused` names the file. Disposing closes the store and the connections.
  */
-export function awaitRelations(access: RelationsAccess, { logger, ...session }: Session): AwaitedRelations {
+export function awaitRelations(access: RelationsAccess, { logger, onChange, ...session }: Session): AwaitedRelations {
   const stop = new AbortController();
   const { databaseUrl: url, databasePasswordFile } = access;
   const database = connectSql({ url, password: passwordFrom(databasePasswordFile), ...session });
   let opened: Relations | undefined;
+  let state: OpeningState = 'unknown';
 
   async function open(): Promise<void> {
-    for (let isReported = false; !stop.signal.aborted; isReported = true) {
-      try {
-        opened = await openRelations(access.relations, database, access.openFgaTokenFile);
-        return logger.info('relation_store_available');
-      } catch (error) {
-        if (!isReported)
-          logger.warn('relation_store_unavailable', { code: error instanceof Error ? error.name : 'unexpected' });
-        await wait(retryMs, stop.signal);
-      }
-    }
+    opened = await openRelations(access.relations, database, access.openFgaTokenFile);
+    logger.info('relation_store_available');
+    move('open');
   }
 
-  const opening = open();
+  function move(next: OpeningState): void {
+    state = next;
+    onChange?.();
+  }
+
+  const opening = openRepeatedly(open, {
+    signal: stop.signal,
+    onFailure(failure) {
+      if (failure.state === 'away') logger.warn('relation_store_unavailable', { code: failure.code });
+      else logger.error('relation_store_refused', { fault: failure.fault, problem: failure.problem });
+      move(failure.state);
+    },
+  });
   return {
     now() {
       if (opened === undefined) throw new RelationsUnavailableError();
       return opened;
     },
+    state: () => state,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await opening;

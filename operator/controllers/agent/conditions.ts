@@ -84,9 +84,19 @@ function accessOf(rights: AgentSnapshot['rights']): Aspect {
     case 'not_configured':
       return no(type, 'RelationsNotConfigured', 'This operator has no store of rights.');
     case 'invalid':
-      return no(type, 'AccessInvalid', 'A name in owner or access is too long for the store of rights.');
+      return no(
+        type,
+        'AccessInvalid',
+        'A name in owner or access is too long for the store of rights. It gives no right; the other rights match the spec.',
+      );
     case 'away':
       return unknown(type, 'RelationsUnavailable', 'The store of rights does not answer. The operator will try again.');
+    case 'refused':
+      return unknown(
+        type,
+        'RelationsMismatch',
+        'The tables of the store of rights do not match this release. The log of the operator names the file.',
+      );
     case 'unasked':
     case 'consistent':
       return yes(type, 'Consistent', 'The stored rights match the spec.');

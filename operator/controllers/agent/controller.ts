@@ -47,7 +47,13 @@ type AgentControllerOptions = Omit<AgentWorld, 'exposure'> & {
   readonly events: Pick<EventRecorder, 'record'>;
 };
 
-type Settled = { readonly uid: string; readonly generation: number; readonly at: number };
+type Settled = {
+  readonly uid: string;
+  readonly generation: number;
+  readonly at: number;
+  /** `invalid`: the rights whose names the store can hold are settled. */
+  readonly as: 'consistent' | 'invalid';
+};
 
 /** Keeps the route of each Agent and the rights on it as its resource declares them. */
 export function createAgentController(options: AgentControllerOptions) {
@@ -107,22 +113,23 @@ export function createAgentController(options: AgentControllerOptions) {
     if (authority === undefined) return 'not_configured';
     const last = settled.get(metadata.name);
     const isFresh = last !== undefined && clock.now() - last.at < lookMs.otherwise;
-    return isFresh && last.uid === metadata.uid && last.generation === metadata.generation ? 'consistent' : 'unasked';
+    return isFresh && last.uid === metadata.uid && last.generation === metadata.generation ? last.as : 'unasked';
   }
 
   async function grant({ metadata, spec }: Stored<Agent>): Promise<AgentSnapshot['rights']> {
     if (authority === undefined) return 'not_configured';
     const { name, uid, generation } = metadata;
     const agentId = agentIdOf(client.namespace, name);
-    const tuples = accessTuples(spec, {
+    const { tuples, isComplete } = accessTuples(spec, {
       agentId,
       issuer: authority.issuer,
       agentIdOf: (agent) => agentIdOf(client.namespace, agent),
     });
-    if (tuples === undefined) return 'invalid';
     const outcome = await authority.rights.settle(agentObject(agentId), tuples);
-    if (outcome === 'consistent') settled.set(name, { uid, generation, at: clock.now() });
-    return outcome;
+    if (outcome !== 'consistent') return outcome;
+    const as = isComplete ? 'consistent' : 'invalid';
+    settled.set(name, { uid, generation, at: clock.now(), as });
+    return as;
   }
 
   /** A version that begins to be served is read live, so that a resumed process cannot act on stale state. */
@@ -178,11 +185,16 @@ export function createAgentController(options: AgentControllerOptions) {
       case 'leaving':
         return { kind: 'waiting', afterMs: lookMs.whileLeaving };
       case 'routed':
-        return { kind: 'waiting', afterMs: s.rights === 'away' ? lookMs.whileAway : lookMs.otherwise };
+        return { kind: 'waiting', afterMs: isAway(s.rights) ? lookMs.whileAway : lookMs.otherwise };
     }
   }
 
   return { reconcile };
+}
+
+/** Whether the store of rights could not be asked. */
+function isAway(rights: AgentSnapshot['rights']): boolean {
+  return rights === 'away' || rights === 'refused';
 }
 
 /** Whether the next route serves or tries a version that the current route does not list. */

@@ -37,7 +37,8 @@ export type AgentSnapshot = {
   /** The versions of the route that still exist, with their current addresses. */
   readonly listed: readonly RoutedVersion[];
   readonly replicas: readonly AgentReplicaView[];
-  readonly rights: 'not_configured' | 'invalid' | 'unasked' | 'consistent' | 'away';
+  /** `invalid`: the store cannot hold one of the names; the other rights are settled. `refused`: its tables are those of another release. */
+  readonly rights: 'not_configured' | 'invalid' | 'unasked' | 'consistent' | 'away' | 'refused';
   /** Replicas that use a version of the agent, or that may not have seen the deletion of its route. */
   readonly users: readonly string[];
 };

@@ -46,7 +46,11 @@ export const agentSentencesRu: SentenceTable = {
   'this operator has no store of rights': 'у этого оператора нет хранилища прав',
   'a name in owner or access is too long for the store of rights':
     'имя в owner или access слишком длинно для хранилища прав',
+  'it gives no right; the other rights match the spec':
+    'оно не даёт прав; остальные права совпадают с объявленными в spec',
   'the store of rights does not answer': 'хранилище прав не отвечает',
+  'the tables of the store of rights do not match this release': 'таблицы хранилища прав не подходят к этому выпуску',
+  'the log of the operator names the file': 'файл назван в журнале оператора',
   'the stored rights match the spec': 'сохранённые права совпадают с объявленными в spec',
   'the version is being deleted': 'версия удаляется',
   'the version is served': 'версия действует',

@@ -179,5 +179,7 @@ export const remedySentencesRu: SentenceTable = {
   'set PORTCULLIS_AGENT_ISSUER and the database of the operator':
     'задайте PORTCULLIS_AGENT_ISSUER и базу данных оператора',
   'see whether the database answers': 'проверьте, отвечает ли база данных',
+  'start the release that the database was last used with, or restore a dump of this release':
+    'запустите выпуск, с которым база данных использовалась последней, или восстановите дамп этого выпуска',
   'apply it, or name another version: {command+}': 'примените её или назовите другую версию: {command}',
 };

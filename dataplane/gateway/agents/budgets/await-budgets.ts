@@ -1,33 +1,42 @@
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
 import { connectSql, passwordFrom } from '#sql/connect';
+import { type OpeningState, openRepeatedly } from '#sql/open-repeatedly';
 import { watchTables } from '#sql/watch-tables';
 import { BudgetsUnavailableError, type RunBudgets } from './ports.ts';
 import { type BudgetLimits, budgetTables, migrateBudgets, openRunBudgets, removeOldBudgets } from './run-budgets.ts';
 
+/** Budgets that may not be open yet. */
+type AwaitedBudgets = RunBudgets &
+  AsyncDisposable & {
+    /** `refused`: the tables of the budgets are those of another release. */
+    state(): OpeningState;
+  };
 type BudgetsAccess = { readonly databaseUrl: string; readonly databasePasswordFile: string };
 
-const retryMs = 1_000;
 /** Time between two removals of old rows, milliseconds. */
 const removeEveryMs = 3_600_000;
 const session = { applicationName: 'portcullis-gateway-budgets', statementTimeoutMs: 2_000, max: 4 } as const;
 
 /**
- * Opens the budgets in the background, because the gateway also serves requests that need no budget. Until the database
- * was reached, and while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that
- * is lost as a whole is created again, because its counts end with the day. Disposing closes the connections.
- * @param lookMs interval between two queries for lost tables, milliseconds
+ * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached, and
+ * while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that is lost as a whole is
+ * created again, because its counts end with the day. Tables of another release are no outage: `agent_budgets_refused` names
+ * the file. Disposing closes the connections.
+ * @param options.lookMs time between two looks for lost tables, milliseconds
+ * @param options.onChange called after each change of the state
  */
 export function awaitBudgets(
   { databaseUrl: url, databasePasswordFile }: BudgetsAccess,
   limits: BudgetLimits,
-  logger: Pick<Logger, 'info' | 'warn'>,
-  lookMs?: number,
-): RunBudgets & AsyncDisposable {
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
+  { lookMs, onChange }: { readonly lookMs?: number; readonly onChange?: () => void } = {},
+): AwaitedBudgets {
   const stop = new AbortController();
   const database = connectSql({ url, password: passwordFrom(databasePasswordFile), ...session });
   const budgets = openRunBudgets(database, limits);
   let isOpen = false;
+  let state: OpeningState = 'unknown';
   let creating: Promise<void> | undefined;
 
   async function keep(): Promise<void> {
@@ -50,17 +59,25 @@ export function awaitBudgets(
 
   /** Creates the tables, with a retry each second until it succeeds or the budgets are disposed. */
   async function create(): Promise<void> {
-    for (let isReported = false; !stop.signal.aborted; isReported = true) {
-      try {
+    await openRepeatedly(
+      async () => {
         await migrateBudgets(database);
-        return;
-      } catch (error) {
-        if (!isReported) {
-          logger.warn('agent_budgets_unavailable', { code: error instanceof Error ? error.name : 'unexpected' });
-        }
-        await wait(retryMs, stop.signal);
-      }
-    }
+        move('open');
+      },
+      {
+        signal: stop.signal,
+        onFailure(failure) {
+          if (failure.state === 'away') logger.warn('agent_budgets_unavailable', { code: failure.code });
+          else logger.error('agent_budgets_refused', { fault: failure.fault, problem: failure.problem });
+          move(failure.state);
+        },
+      },
+    );
+  }
+
+  function move(next: OpeningState): void {
+    state = next;
+    onChange?.();
   }
 
   function reportMissing(missing: readonly string[]): void {
@@ -77,6 +94,7 @@ export function awaitBudgets(
 
   const keeping = keep();
   return {
+    state: () => state,
     async take(agentId, person) {
       if (!isOpen) throw new BudgetsUnavailableError();
       return await budgets.take(agentId, person);

@@ -12,7 +12,7 @@ test('while the table of budgets is lost no run may start, and a lost schema is 
   const events: { readonly event: string; readonly tables?: unknown }[] = [];
   const note = (event: string, fields: object = {}): void => void events.push({ event, ...fields });
   const access = { databaseUrl: opened.url, databasePasswordFile: opened.passwordFile };
-  await using budgets = awaitBudgets(access, limits, { info: note, warn: note }, 20);
+  await using budgets = awaitBudgets(access, limits, { info: note, warn: note, error: note }, { lookMs: 20 });
   const named = (event: string) => events.filter((one) => one.event === event);
   await until('the budgets are open', () => named('agent_budgets_available').length > 0);
   expect(await budgets.take('weather', ann)).toBeUndefined();
@@ -36,7 +36,7 @@ test('the creation of a lost schema is repeated until it succeeds', async () => 
   const events: string[] = [];
   const note = (event: string): void => void events.push(event);
   const access = { databaseUrl: opened.url, databasePasswordFile: opened.passwordFile };
-  await using budgets = awaitBudgets(access, limits, { info: note, warn: note }, 20);
+  await using budgets = awaitBudgets(access, limits, { info: note, warn: note, error: note }, { lookMs: 20 });
   await until('the budgets are open', () => events.includes('agent_budgets_available'));
   const { sql } = opened.database;
   // A type of this name prevents the creation of the table, and does not count as one of the expected tables.
@@ -45,7 +45,7 @@ test('the creation of a lost schema is repeated until it succeeds', async () => 
     await transaction`create schema agent_budgets`;
     await transaction`create type agent_budgets.runs_of_person as enum ('one')`;
   });
-  await until('a creation failed', () => events.includes('agent_budgets_unavailable'));
+  await until('a creation failed', () => events.includes('agent_budgets_refused'));
   await expect(budgets.take('weather', ann)).rejects.toThrow(BudgetsUnavailableError);
   await sql`drop type agent_budgets.runs_of_person`;
   await until('the tables are created', () => events.includes('agent_budgets_complete'));

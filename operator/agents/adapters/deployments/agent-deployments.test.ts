@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { until } from '#kit/testing/until';
+import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { ConfigMap } from '#kube/client/builtin-types';
 import { sampleImageBundle } from '../../testing/sample-image.ts';
 import { sampleVersion } from '../../testing/sample-version.ts';
 import { makeAgentDeployment, makeAgentNetworkPolicy, makeAgentService } from './resources/agent-objects.ts';
@@ -155,6 +157,61 @@ describe('a version in a cluster', () => {
     });
     place.server.remove('networkpolicies', name);
     await until('the policy is back', () => present(place).length === plurals.length);
+  });
+
+  test('a deleted ConfigMap of an agent version is created again with the manifest that its pod was published with', async () => {
+    const place = await open();
+    await deployed(place);
+    await place.runPod(name);
+    await place.upgrade('portcullis:2');
+    place.agents.ensure(request);
+    await until('it is ready', () => place.agents.observe(name)?.state?.ready === true);
+    const before = place.server.object('configmaps', name);
+    const written = place.writes().length;
+    place.server.remove('configmaps', name);
+    await until('the ConfigMap is back', () => present(place).length === plurals.length);
+    const after = place.server.object('configmaps', name);
+    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+    expect({ ...after, metadata: undefined }).toEqual({ ...before, metadata: undefined });
+    expect(after?.metadata['ownerReferences']).toEqual(before?.metadata['ownerReferences']);
+    expect(
+      place
+        .writes()
+        .slice(written)
+        .map((line) => line.split('/').at(-1)),
+    ).toEqual(['configmaps']);
+    expect(JSON.stringify(place.server.object('deployments', name))).toContain('"image":"portcullis:1"');
+    place.server.remove('configmaps', name);
+    await until('the ConfigMap is back again', () => present(place).length === plurals.length);
+  });
+
+  test('a ConfigMap of another content in place of the one of an agent version is refused until it is removed', async () => {
+    const place = await open();
+    await deployed(place);
+    const { metadata, data } = place.server.object('configmaps', name) as unknown as {
+      readonly metadata: { readonly labels: Record<string, string>; readonly ownerReferences: [] };
+      readonly data: Record<string, string>;
+    };
+    const { labels, ownerReferences } = metadata;
+    const changed = data['manifest.json']?.replace('portcullis:1', 'portcullis:3') ?? '';
+    place.server.fallBehind('configmaps');
+    place.server.remove('configmaps', name);
+    await place.client.create<ConfigMap>(builtinKinds.configMap, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, labels, ownerReferences },
+      data: { ...data, 'manifest.json': changed },
+    });
+    place.server.catchUp('configmaps');
+    const problem = await until('a problem', () => place.agents.observe(name)?.problem);
+    expect(problem).toEqual({
+      reason: 'ObjectRefused',
+      message: `the ConfigMap ${name} is not the one of this version: remove it`,
+    });
+    expect(JSON.stringify(place.server.object('deployments', name))).toContain('"image":"portcullis:1"');
+    place.server.remove('configmaps', name);
+    await until('the problem has ended', () => place.agents.observe(name)?.problem === undefined);
+    expect(JSON.stringify(place.server.object('configmaps', name))).not.toContain('portcullis:3');
   });
 
   test('the operator counts the runs of an agent version that its predecessor started, and removes its objects', async () => {

@@ -5,7 +5,7 @@ import { ensureObject, NameConflictError } from '#kube/apply/ensure-object';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
-import { isKubeError } from '#kube/client/kube-error';
+import { isKubeError, KubeError } from '#kube/client/kube-error';
 import { controllerOf, type KubeObject } from '#kube/client/kube-object';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -18,7 +18,7 @@ import { versionBundleSchema } from '../../agent-bundle.ts';
 import { missingPolicy, type ServedRevision } from '../../missing-policy.ts';
 import type { AgentHost, AgentHostProblem, AgentObservation, AgentRequest } from '../../ports.ts';
 import { lookAtPod, type PodLook, type ReachPod, reachPod } from './agent-looks.ts';
-import { type AgentManifest, makeAgentConfigMap, readAgentManifest } from './agent-manifest.ts';
+import { type AgentManifest, makeAgentConfigMap, makeAgentManifest, readAgentManifest } from './agent-manifest.ts';
 import { currentPod, observeAgent } from './observe-agent.ts';
 import { agentVersionAnnotation } from './resources/agent-labels.ts';
 import { agentBundleKey, agentPorts } from './resources/agent-pod.ts';
@@ -54,6 +54,8 @@ type HeldAgent = {
   /** Whether `ensure` was called for it; otherwise it is only observed until its version is deleted. */
   isWanted: boolean;
   manifest: AgentManifest | undefined;
+  /** UID of the ConfigMap that was found to hold the manifest. */
+  configMapUid: string | undefined;
   refusal: AgentHostProblem | undefined;
   /** Whether a pass over its objects has ended. */
   wasApplied: boolean;
@@ -139,14 +141,14 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
 
   async function apply(name: string, agent: HeldAgent): Promise<PassOutcome> {
     try {
-      agent.manifest ??= await manifestOf(agent.request);
+      const manifest = await keepManifest(agent);
       agent.refusal = missingPolicy(agent.request.bundle, servedRevision);
       // A pod that waits for a policy would be started again with a growing pause, so it is made when it can start.
       if (agent.refusal !== undefined && watched.deployment(name) === undefined) {
         return { kind: 'waiting', afterMs: policyMs };
       }
       agent.refusal = undefined;
-      for (const { kind, desired } of partsOf(agent.manifest, agent.request)) {
+      for (const { kind, desired } of partsOf(manifest, agent.request)) {
         const { action } = await ensureObject(client, kind, desired, { current: watched.object(kind, name) });
         if (action !== 'unchanged') logger.info('agent_object_written', { workload: name, kind: kind.kind, action });
       }
@@ -159,17 +161,40 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
     }
   }
 
-  /** The manifest with which the version was first run, or a new one, which is stored with the bundle. */
-  async function manifestOf(request: AgentRequest): Promise<AgentManifest> {
-    const desired = owned(makeAgentConfigMap(request, template), request);
-    const { name } = request;
+  /**
+   * The manifest with which the version was first run, or a new one, in the ConfigMap that its pod mounts. A ConfigMap that
+   * is lost later is created again from the manifest in memory, so that the Deployment does not change.
+   */
+  async function keepManifest(agent: HeldAgent): Promise<AgentManifest> {
+    const { request } = agent;
+    const { name, bundle } = request;
+    const seen = watched.configMap(name)?.metadata;
+    const isKept = seen?.uid === agent.configMapUid && seen?.deletionTimestamp === undefined;
+    if (agent.manifest !== undefined && isKept) return agent.manifest;
     const found = await client.get<ConfigMap>(builtinKinds.configMap, name);
-    const stored = found ?? (await client.create<ConfigMap>(builtinKinds.configMap, desired));
+    const stored = found ?? (await createConfigMap(request, agent.manifest ?? makeAgentManifest(request, template)));
     const manifest = readAgentManifest(stored);
-    if (controllerOf(stored) !== request.bundle.versionId || manifest === undefined) {
+    const isOwn = controllerOf(stored) === bundle.versionId && manifest !== undefined;
+    if (!isOwn || !isDeepStrictEqual(agent.manifest ?? manifest, manifest)) {
       throw new BrokenError('Refused', `the ConfigMap ${name} is not the one of this version: remove it`);
     }
+    if (stored.metadata.deletionTimestamp !== undefined) {
+      throw new KubeError('conflict', `the ConfigMap ${name} is being deleted`);
+    }
+    agent.manifest = manifest;
+    agent.configMapUid = stored.metadata.uid;
     return manifest;
+  }
+
+  async function createConfigMap(request: AgentRequest, manifest: AgentManifest): Promise<Stored<ConfigMap>> {
+    const desired = owned(makeAgentConfigMap(request, manifest, template.labels), request);
+    const created = await client.create<ConfigMap>(builtinKinds.configMap, desired);
+    logger.info('agent_object_written', {
+      workload: request.name,
+      kind: builtinKinds.configMap.kind,
+      action: 'created',
+    });
+    return created;
   }
 
   /** A version that an earlier operator ran and that is now deleted: its runs are still counted. */
@@ -183,6 +208,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
       request: { name, resource, bundle },
       isWanted: false,
       manifest: undefined,
+      configMapUid: undefined,
       refusal: undefined,
       wasApplied: false,
       look: undefined,
@@ -213,8 +239,8 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
       const agent = held.get(name);
       if (agent?.isWanted === true) return;
       agent?.look?.[Symbol.dispose]();
-      const fresh = { manifest: undefined, refusal: undefined, wasApplied: false, look: undefined };
-      held.set(name, { ...fresh, request, isWanted: true, reported: undefined });
+      const fresh = { manifest: undefined, configMapUid: undefined, refusal: undefined, wasApplied: false };
+      held.set(name, { ...fresh, request, isWanted: true, look: undefined, reported: undefined });
       removed.delete(name);
       queue.add(name);
     },

@@ -32,24 +32,32 @@ const manifestSchema = z.strictObject({
 /** The objects of a version as they were rendered when it was first run. */
 export type AgentManifest = z.infer<typeof manifestSchema>;
 
+/** The objects of a version as the present environment renders them. */
+export function makeAgentManifest(request: AgentRequest, template: AgentTemplate): AgentManifest {
+  const made = {
+    kind: 'KubernetesAgent',
+    deployment: makeAgentDeployment(request, template),
+    service: makeAgentService(request.name, template),
+    ...(template.networkPolicy ? { networkPolicy: makeAgentNetworkPolicy(request, template) } : {}),
+  };
+  return manifestSchema.parse(JSON.parse(JSON.stringify(made)));
+}
+
 /**
  * The ConfigMap of a version: the bundle, which its pod mounts, and the manifest, which later operators apply. It never
  * changes, so that an upgrade of the operator restarts no agent (docs/design/agent-versions.md).
  */
-export function makeAgentConfigMap(request: AgentRequest, template: AgentTemplate): ConfigMap {
-  const { name, resource, bundle } = request;
-  const manifest = {
-    kind: 'KubernetesAgent',
-    deployment: makeAgentDeployment(request, template),
-    service: makeAgentService(name, template),
-    ...(template.networkPolicy ? { networkPolicy: makeAgentNetworkPolicy(request, template) } : {}),
-  };
+export function makeAgentConfigMap(
+  { name, resource, bundle }: AgentRequest,
+  manifest: AgentManifest,
+  labels: AgentTemplate['labels'],
+): ConfigMap {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
       name,
-      labels: agentLabels(name, template.labels),
+      labels: agentLabels(name, labels),
       annotations: { [agentDigestAnnotation]: bundle.digest, [agentVersionAnnotation]: resource },
     },
     immutable: true,

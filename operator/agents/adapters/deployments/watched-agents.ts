@@ -1,7 +1,7 @@
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { Deployment, NetworkPolicy, Pod, Service } from '#kube/client/builtin-types';
+import type { ConfigMap, Deployment, NetworkPolicy, Pod, Service } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
 import { allSynced } from '#kube/watch/all-synced';
@@ -23,6 +23,8 @@ type WatchedAgents = AsyncDisposable & {
   deployments(): readonly Stored<Deployment>[];
   pods(workload: string): readonly Stored<Pod>[];
   object(kind: Kind, workload: string): Stored<KubeObject> | undefined;
+  /** The metadata of the ConfigMap: all bundles together may exceed the memory of a process. */
+  configMap(workload: string): Stored<ConfigMap> | undefined;
   readonly synced: Promise<void>;
   /** Milliseconds since the least recent contact of a watch with the API server. */
   silenceMs(): number;
@@ -55,17 +57,19 @@ export function watchAgents(options: {
     });
   const deployments = start<Deployment>(builtinKinds.deployment);
   const pods = start<Pod>(builtinKinds.pod);
+  const configMaps = start<ConfigMap>(builtinKinds.configMapMetadata);
   const byKind = new Map<Kind, Reflector<KubeObject>>([
     [builtinKinds.deployment, deployments as Reflector<KubeObject>],
     [builtinKinds.service, start<Service>(builtinKinds.service) as Reflector<KubeObject>],
     [builtinKinds.networkPolicy, start<NetworkPolicy>(builtinKinds.networkPolicy)],
   ]);
-  const all = [pods, ...byKind.values()];
+  const all = [pods, configMaps, ...byKind.values()];
 
   return {
     deployment: (workload) => deployments.store.get(workload),
     deployments: () => deployments.store.list(),
     pods: (workload) => pods.store.by('workload', workload),
+    configMap: (workload) => configMaps.store.get(workload),
     object: (kind, workload) => byKind.get(kind)?.store.get(workload),
     synced: allSynced(all),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),

@@ -43,13 +43,14 @@ describe('the internal address of the retrieval service', () => {
     server.close();
   });
 
-  function open({ token = 'a-token', timeoutMs = 60_000 } = {}) {
+  function open({ token = 'a-token', timeoutMs = 60_000, writesAllowed = (): boolean => true } = {}) {
     const { port } = server.address() as AddressInfo;
     const first = (): string => {
       if (token === '') throw new Error('there is no token');
       return token;
     };
-    return createHttpCollections({ url: new URL(`http://127.0.0.1:${port}`), tokenFile: { first }, timeoutMs });
+    const url = new URL(`http://127.0.0.1:${port}`);
+    return createHttpCollections({ url, tokenFile: { first }, timeoutMs, writesAllowed });
   }
 
   const ensure = (options: Parameters<typeof open>[0] = {}, signal = never) =>
@@ -114,6 +115,27 @@ describe('the internal address of the retrieval service', () => {
     answer = () => undefined;
     expect(await ensure({ timeoutMs: 1 })).toEqual({ kind: 'away', why: 'no_answer' });
     await expect(ensure({}, AbortSignal.abort(new Error('the operator ends')))).rejects.toThrow('the operator ends');
+  });
+
+  test('an operator that is no longer the leader sends no request to the retrieval service', async () => {
+    let requests = 0;
+    answer = ({ headers }, outgoing) => {
+      // The request that another test aborted may arrive now.
+      if (headers.authorization === 'Bearer fenced') requests += 1;
+      outgoing.end(good);
+    };
+    let isLeader = false;
+    const collections = open({ token: 'fenced', writesAllowed: () => isLeader });
+    const all = () => [
+      collections.ensure(place, { manager: place.collectionId } as never, never),
+      collections.delete(place, 'a-uid', never),
+      collections.release(place, 'a-uid', never),
+    ];
+    for (const request of all()) await expect(request).rejects.toMatchObject({ code: 'not_leader' });
+    expect(requests).toBe(0);
+    isLeader = true;
+    await Promise.all(all());
+    expect(requests).toBe(3);
   });
 
   test('a deletion and a release of a collection name the manager, and the answer to one is not accepted for the other', async () => {

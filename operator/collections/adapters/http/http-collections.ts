@@ -11,6 +11,7 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { readBounded } from '#kit/http/read-bounded';
 import type { TokenFile } from '#kit/http/token-file';
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
+import { assertWritesAllowed } from '#kube/election/fenced-client';
 import type { AwayReason, CollectionPlace, EndOutcome, ManagedCollections, ServiceAway } from '../../ports.ts';
 
 type HttpCollectionsOptions = {
@@ -20,6 +21,8 @@ type HttpCollectionsOptions = {
   readonly tokenFile: Pick<TokenFile, 'first'>;
   /** Timeout of a request, milliseconds; the service itself waits at most 10 s. */
   readonly timeoutMs?: number;
+  /** Asked before each request: all of them change something. */
+  readonly writesAllowed: () => boolean;
 };
 
 const standardTimeoutMs = 15_000;
@@ -31,11 +34,12 @@ type Sent = { readonly method: 'PUT' | 'DELETE'; readonly path: string; readonly
 
 /** The internal address of the retrieval service. Redirects are not followed, and every answer is validated. */
 export function createHttpCollections(options: HttpCollectionsOptions): ManagedCollections {
-  const { url, tokenFile, timeoutMs = standardTimeoutMs } = options;
+  const { url, tokenFile, timeoutMs = standardTimeoutMs, writesAllowed } = options;
 
   async function send({ method, path, body }: Sent, parent: AbortSignal): Promise<Answer> {
     const token = readToken(tokenFile);
     if (token === undefined) return away('no_token');
+    assertWritesAllowed(writesAllowed);
     using budget = withTimeout(parent, timeoutMs);
     try {
       const response = await fetch(new URL(path, url), {
