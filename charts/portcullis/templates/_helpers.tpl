@@ -27,8 +27,8 @@ app.kubernetes.io/managed-by: {{ $.Release.Service }}
 {{/* Labels that selectors use; they never change: (list context component) */}}
 {{- define "portcullis.selectorLabels" -}}
 {{- $ := index . 0 -}}
-app.kubernetes.io/name: {{ include "portcullis.name" $ }}
-app.kubernetes.io/instance: {{ $.Release.Name }}
+app.kubernetes.io/name: {{ include "portcullis.name" $ | quote }}
+app.kubernetes.io/instance: {{ $.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 app.kubernetes.io/part-of: portcullis
 {{- end -}}
@@ -94,7 +94,7 @@ affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- if .values.topologySpread }}
 topologySpreadConstraints:
@@ -312,7 +312,7 @@ issuers.yaml: |
 {{- define "portcullis.agentOpenFgaVolume" -}}
 {{- with include "portcullis.agentOpenFgaSecret" . -}}
 - name: openfga
-  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ . | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{- end -}}
 {{- end -}}
 
@@ -325,7 +325,7 @@ issuers.yaml: |
 {{- define "portcullis.databaseVolume" -}}
 - name: database
   secret:
-    secretName: {{ include "portcullis.databaseSecret" . }}
+    secretName: {{ include "portcullis.databaseSecret" . | quote }}
     defaultMode: 0440
     items: [{ key: password, path: password }]
 {{- end -}}
@@ -366,7 +366,7 @@ issuers.yaml: |
 {{- define "portcullis.credentialsVolume" -}}
 - name: credentials
   {{- if .Values.providerCredentials.existingSecret }}
-  secret: { secretName: {{ .Values.providerCredentials.existingSecret }}, defaultMode: 0440 }
+  secret: { secretName: {{ .Values.providerCredentials.existingSecret | quote }}, defaultMode: 0440 }
   {{- else }}
   emptyDir: { sizeLimit: 1Mi }
   {{- end }}
@@ -376,7 +376,7 @@ issuers.yaml: |
 {{- define "portcullis.authoritiesVolume" -}}
 {{- with .Values.trustedAuthorities.existingConfigMap }}
 - name: authorities
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end -}}
 
