@@ -170,14 +170,17 @@ the old one is collected without a pause as soon as what is free of it is less.
 {{- if and (hasKey $classes "items") (not $default) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Files of trusted issuers, as data of a ConfigMap: a list of issuers */}}
+{{/*
+Files of trusted issuers, as data of a ConfigMap: a list of issuers. Processes read the list at their start and the key sets on
+change, so that a key set is named after its issuer and not after its place: it never becomes that of another issuer.
+*/}}
 {{- define "portcullis.issuersData" -}}
 {{- $issuers := list -}}
 {{- $keys := dict -}}
-{{- range $index, $one := . -}}
+{{- range $one := . -}}
 {{- $entry := omit $one "jwks" -}}
 {{- if hasKey $one "jwks" -}}
-{{- $file := printf "jwks-%d.json" $index -}}
+{{- $file := printf "jwks-%s.json" (sha256sum $one.issuer | trunc 16) -}}
 {{- $_ := set $entry "jwksFile" $file -}}
 {{- $_ := set $keys $file (kindIs "string" $one.jwks | ternary $one.jwks (toJson $one.jwks)) -}}
 {{- end -}}

@@ -7,7 +7,7 @@ Deployment, PodDisruptionBudget and Service for metrics of one role of the memor
 {{- $own := $.Values.memory -}}
 {{- $service := printf "%s-memory" (include "portcullis.fullname" $) -}}
 {{- $name := printf "%s-%s" (include "portcullis.fullname" $) .suffix -}}
-{{- $issuers := include "portcullis.issuersData" $own.issuers | fromYaml -}}
+{{- $issuers := include "portcullis.issuersWithAgents" (dict "context" $ "issuers" $own.issuers "service" "memory") | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:

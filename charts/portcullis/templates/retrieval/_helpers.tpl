@@ -280,7 +280,7 @@
 {{- define "portcullis.retrievalRole" -}}
 {{- $ := .context -}}
 {{- $name := printf "%s-%s" (include "portcullis.fullname" $) .suffix -}}
-{{- $issuers := include "portcullis.issuersData" $.Values.retrieval.issuers | fromYaml -}}
+{{- $issuers := include "portcullis.issuersWithAgents" (dict "context" $ "issuers" $.Values.retrieval.issuers "service" "retrieval") | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
