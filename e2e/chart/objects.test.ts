@@ -257,9 +257,11 @@ describe('names and texts', () => {
           (one) => `--set-string=${one}.existingSecret=2024`,
         ),
         ...['agents.gatewayKey', 'catalogue.gatewayKey'].map((one) => `--set-string=${one}.existingSecret=2024`),
-        ...['serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'networkPolicy.monitoringFrom[0].podSelector.a=b'].map(
-          (one) => `--set=${one}`,
-        ),
+        ...[
+          'serviceMonitor.enabled=true',
+          'prometheusRule.enabled=true',
+          'networkPolicy.monitoringFrom[0].podSelector.a=b',
+        ].map((one) => `--set=${one}`),
       ],
     ],
   ])('names of digits only stay texts in every object of %s', async (file, more) => {

@@ -295,7 +295,12 @@ describe('a release', () => {
       runOk('upgrade', name, chart, `--namespace=${namespace}`, '--no-hooks', ...args);
     const later = () => within('get', 'modelbinding', 'guarded-echo', '--output=jsonpath={.spec.later}');
     const keys = () =>
-      within('get', 'secret', `${name}-portcullis-client-keys`, '--output=go-template={{.data.clients | base64decode}}');
+      within(
+        'get',
+        'secret',
+        `${name}-portcullis-client-keys`,
+        '--output=go-template={{.data.clients | base64decode}}',
+      );
     const revision = async (): Promise<string> => {
       const history = await runOk('history', name, `--namespace=${namespace}`, '--output=json');
       return String((JSON.parse(history) as { revision: number }[]).at(-1)?.revision);
@@ -323,7 +328,9 @@ describe('a release', () => {
     await upgrade(newer);
     expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
 
-    await runOk('rollback', name, earlier, `--namespace=${namespace}`, '--no-hooks');
+    const rollback = ['rollback', name, earlier, `--namespace=${namespace}`, '--no-hooks'];
+    expect((await run(...rollback)).stderr).toMatch(/conflict with "kubectl-patch"/);
+    await runOk(...rollback, '--force-conflicts');
     await until('the earlier definition is served', async () => (await later()) === '');
     expect(await keys()).toBe(leaked);
   });

@@ -748,7 +748,10 @@ describe('Helm', () => {
     [
       'monitors that no network policy lets reach runtimes',
       ['--set=serviceMonitor.enabled=true'],
-      ['--set=serviceMonitor.enabled=true', '--set=networkPolicy.monitoringFrom[0].podSelector.matchLabels.app=prometheus'],
+      [
+        '--set=serviceMonitor.enabled=true',
+        '--set=networkPolicy.monitoringFrom[0].podSelector.matchLabels.app=prometheus',
+      ],
       /serviceMonitor.enabled needs networkPolicy.monitoringFrom .*no scraper reaches runtimes/,
     ],
     [
