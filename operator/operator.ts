@@ -3,6 +3,7 @@ import { createMetrics } from '#kit/metrics/metrics';
 import { systemClock } from '#kit/time/clock';
 import { startCaches } from './caches/caches.ts';
 import { actAsLeader } from './composition/act-as-leader.ts';
+import { createAgentCounts } from './composition/agent-counts.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './composition/backend.ts';
 import { createBindingCounts } from './composition/binding-counts.ts';
 import { openCluster } from './composition/cluster.ts';
@@ -35,7 +36,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   const logger = overrides.logger ?? createLogger({ service: 'operator', level: 'info' });
   const metrics = createMetrics({ service: 'operator' });
   const meter = createReconcileMeter(metrics);
-  const counts = createBindingCounts(metrics);
+  const counts = [createBindingCounts(metrics), createAgentCounts(metrics)];
   await using starting = new AsyncDisposableStack();
   const tools: BackendTools = {
     logger,
@@ -54,7 +55,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
       metrics,
       refresh: () => {
         meter.refresh();
-        counts.refresh();
+        for (const one of counts) one.refresh();
       },
       problems: {
         // A standby is ready: it has synced all resources and waits for the lease.
@@ -70,7 +71,7 @@ export async function createOperator(config: OperatorConfig, overrides: Operator
   isSynced = true;
   const acting = starting.use(
     actAsLeader(backend.leadership, () => {
-      counts.watch(caches.stores);
+      for (const one of counts) one.watch(caches.stores);
       return startControllers({ config, backend, caches, clock, logger, meter });
     }),
   );

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,6 +12,10 @@ import { environmentOf } from './environment-of.ts';
 import { podsOf } from './pods-of.ts';
 import { missingHelm, skipWithout } from './tools/helm.ts';
 import { ofKind, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
+
+/** The file of the key set of an issuer. */
+const keysFileOf = (issuer: string): string =>
+  `jwks-${createHash('sha256').update(issuer).digest('hex').slice(0, 16)}.json`;
 
 describe('the environment', () => {
   skipWithout(missingHelm);
@@ -117,17 +122,17 @@ describe('the environment', () => {
         writeFileSync(join(folder.path, name), text);
       }
       const issuers = await readIssuersFile(join(folder.path, 'issuers.yaml'));
-      const file0 = join(folder.path, 'jwks-0.json');
+      const keys = join(folder.path, keysFileOf('https://kubernetes.default.svc.cluster.local'));
       const expected: Readonly<Record<string, readonly unknown[]>> = {
         'default-values.yaml': [],
         'production-values.yaml': [
           new URL('https://login.example.com/realms/platform/certs'),
           new URL('https://ci.example.com:8180/keys'),
         ],
-        'second-release-values.yaml': [{ file: file0 }],
+        'second-release-values.yaml': [{ file: keys }],
       };
       expect(issuers.map(({ jwks }) => jwks)).toEqual(expected[file]);
-      if (file.startsWith('second')) expect((await readKeysFile(file0)).has('first')).toBe(true);
+      if (file.startsWith('second')) expect((await readKeysFile(keys)).has('first')).toBe(true);
     },
   );
 
@@ -143,8 +148,39 @@ describe('the environment', () => {
       `--set-file=management.issuers[0].jwks=${keys}`,
     ]);
     const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-issuers'));
-    expect(map?.['data']).toMatchObject({ 'jwks-0.json': text });
+    expect(map?.['data']).toMatchObject({ [keysFileOf('a')]: text });
   });
+
+  test.each([
+    ['agents', 'agent-issuers'],
+    ['management', 'issuers'],
+    ['retrieval', 'retrieval-issuers'],
+    ['memory', 'memory-issuers'],
+    ['catalogue', 'catalogue-issuers'],
+  ])(
+    'the key set of an issuer of %s has the same file whatever other issuers are listed, so that a running process never takes it for that of another',
+    async (path, name) => {
+      const enabled = ['agents', 'retrieval', 'memory', 'catalogue'].map((one) => `--set=${one}.enabled=true`);
+      const addresses = ['--set=agents.publicUrl=https://a', '--set=agents.issuer=https://b'];
+      const filesOf = async (...issuers: readonly string[]) => {
+        const lists = issuers.flatMap((issuer, at) => [
+          `--set=${path}.issuers[${at}].issuer=${issuer}`,
+          `--set=${path}.issuers[${at}].audience=x`,
+          `--set-literal=${path}.issuers[${at}].jwks={"keys":[{"kid":"${issuer}"}]}`,
+        ]);
+        const objects = await renderChart([...enabled, ...addresses, ...lists]);
+        const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith(`-portcullis-${name}`));
+        const files = Object.entries((map?.['data'] ?? {}) as Record<string, string>);
+        return Object.fromEntries(files.filter(([file]) => file !== 'issuers.yaml'));
+      };
+      const both = await filesOf('first', 'second');
+      expect(Object.keys(both).toSorted()).toEqual([keysFileOf('first'), keysFileOf('second')].toSorted());
+      expect(await filesOf('second', 'first')).toEqual(both);
+      const alone = await filesOf('second');
+      expect(alone).toEqual({ [keysFileOf('second')]: '{"keys":[{"kid":"second"}]}' });
+      expect(both).toMatchObject(alone);
+    },
+  );
 
   test.each(['production', 'retrieval'])(
     'the retrieval service reads the profiles, content sources and issuers of %s-values.yaml',

@@ -14,7 +14,9 @@ import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.t
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
 import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
+import { createAgentCounts } from '../../operator/composition/agent-counts.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
+import { createFilesGauge } from '../../operator/environment/watch-environment.ts';
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
@@ -62,6 +64,8 @@ async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; 
     createReconcileMeter(metrics);
     createElectionMeter(metrics, 'portcullis-operator');
     createBindingCounts(metrics);
+    createAgentCounts(metrics);
+    createFilesGauge(metrics);
   }
   return describeRegistry(metrics);
 }

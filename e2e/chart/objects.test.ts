@@ -1,12 +1,22 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { listFiles } from '../../hack/boundaries/list-files.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { podsOf } from './pods-of.ts';
-import { missingHelm, skipWithout } from './tools/helm.ts';
-import { ofKind, type Rendered, release, renderChart, renderFile, valuesFiles } from './tools/render-chart.ts';
+import { chartFolder, helmOk, missingHelm, skipWithout } from './tools/helm.ts';
+import {
+  ofKind,
+  parseManifest,
+  type Rendered,
+  release,
+  renderChart,
+  renderFile,
+  valuesFiles,
+  valuesPath,
+} from './tools/render-chart.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Selecting = { readonly spec: { readonly selector: Labels & { readonly matchLabels?: Labels } } };
@@ -209,6 +219,62 @@ describe('names and texts', () => {
     expect(await names('--set=fullnameOverride=portcullis')).toContain('portcullis-gateway');
     const longest = await names(`--set=fullnameOverride=${'a'.repeat(40)}`);
     expect(Math.max(...longest.map((name) => name.length))).toBeLessThanOrEqual(63);
+  });
+
+  /** Members that name another object, a release or a class. */
+  const naming =
+    /^(namespace|name|existing(Secret|ConfigMap)|secretName|tlsSecret|claimName|serviceName|serviceAccountName|.*[cC]lassName|app\.kubernetes\.io\/(name|instance))$/;
+
+  /** What is not a text under a member that names something. */
+  function otherThanText(value: unknown, path = ''): readonly string[] {
+    if (Array.isArray(value)) return value.flatMap((one, at) => otherThanText(one, `${path}[${at}]`));
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).flatMap(([key, one]) => {
+      const found = naming.test(key) && !['string', 'object'].includes(typeof one) ? [`${path}.${key}`] : [];
+      return [...found, ...otherThanText(one, `${path}.${key}`)];
+    });
+  }
+
+  /** The values with every name of a Secret, ConfigMap or class replaced. */
+  function renamed(values: unknown): unknown {
+    if (Array.isArray(values)) return values.map(renamed);
+    if (typeof values !== 'object' || values === null) return values;
+    return Object.fromEntries(
+      Object.entries(values).map(([key, one]) => {
+        const isName = /^(existing(Secret|ConfigMap)|tlsSecret|.*[cC]lassName)$/.test(key) && one !== '';
+        return [key, isName ? '2024' : renamed(one)];
+      }),
+    );
+  }
+
+  test.each([
+    ['production-values.yaml', ['--set-string=agents.priorityClassName=2025']],
+    [
+      'retrieval-values.yaml',
+      [
+        ...['postgresql.storage', 'retrieval.staging.claim'].map((one) => `--set-string=${one}.storageClassName=2024`),
+        ...['postgresql.password', 'gateway.clientKeys', 'retrieval.gatewayKey', 'memory.gatewayKey'].map(
+          (one) => `--set-string=${one}.existingSecret=2024`,
+        ),
+        ...['agents.gatewayKey', 'catalogue.gatewayKey'].map((one) => `--set-string=${one}.existingSecret=2024`),
+        ...[
+          'serviceMonitor.enabled=true',
+          'prometheusRule.enabled=true',
+          'networkPolicy.monitoringFrom[0].podSelector.a=b',
+        ].map((one) => `--set=${one}`),
+      ],
+    ],
+  ])('names of digits only stay texts in every object of %s', async (file, more) => {
+    using folder = temporaryFolder();
+    const values = join(folder.path, 'values.yaml');
+    writeFileSync(values, JSON.stringify(renamed(parse(readFileSync(valuesPath(file), 'utf8')))));
+    const place = ['template', '2024', chartFolder, '--namespace=2024', '--set-string=nameOverride=2024'];
+    const objects = parseManifest(await helmOk([...place, '--values', values, ...more]));
+    const labels = objects.flatMap(({ metadata }) => Object.values(metadata.labels ?? {}));
+    expect(labels).toContain('2024');
+    expect(objects.flatMap((object) => otherThanText(object, keyOf(object)))).toEqual([]);
+    const texts = objects.flatMap(({ metadata }) => [...Object.values(metadata.labels ?? {}), metadata.name]);
+    expect(texts.filter((one) => typeof one !== 'string')).toEqual([]);
   });
 
   test('extraObjects are rendered as templates', async () => {

@@ -395,4 +395,66 @@ describe('values of pods', () => {
     expect(one).not.toEqual(first);
     expect(await annotations(...issuer('two'))).not.toEqual(one);
   });
+
+  test('gateways are restarted when the issuers of agents change, and not for their key sets and connections, which they follow', async () => {
+    const agents = ['enabled=true', 'publicUrl=https://a', 'issuer=https://b'].map((one) => `--set=agents.${one}`);
+    const annotations = async (...args: readonly string[]) => (await podOf('gateway', ...args)).annotations;
+    const issuer = (audience: string, key: string): readonly string[] => [
+      ...agents,
+      '--set=agents.issuers[0].issuer=a',
+      `--set=agents.issuers[0].audience=${audience}`,
+      `--set-literal=agents.issuers[0].jwks={"keys":[{"kid":"${key}"}]}`,
+    ];
+    expect(await annotations()).not.toHaveProperty('checksum/issuers');
+    const first = await annotations(...agents);
+    expect(first['checksum/issuers']).toMatch(/^[0-9a-f]{64}$/);
+    const connection = '{"name":"crm","kind":"http","url":"https://crm.example/api","agents":["hello"]}';
+    expect(await annotations(...agents, `--set-json=agents.connections=[${connection}]`)).toEqual(first);
+    const one = await annotations(...issuer('one', 'first'));
+    expect(one).not.toEqual(first);
+    expect(await annotations(...issuer('one', 'second'))).toEqual(one);
+    expect(await annotations(...issuer('two', 'first'))).not.toEqual(one);
+  });
+
+  test.each([
+    ['retrieval', ['retrieval']],
+    ['memory', ['memory']],
+    ['catalogue', ['catalogue', 'catalogue-worker']],
+  ])(
+    'the pods of %s are restarted when the gateway becomes an issuer of tokens for them, or changes its name',
+    async (service, names) => {
+      const agents = (issuer: string): readonly string[] => [
+        ...['enabled=true', 'publicUrl=https://a', `issuer=${issuer}`].map((one) => `--set=agents.${one}`),
+      ];
+      for (const name of names) {
+        const note = async (...args: readonly string[]) =>
+          (await podOf(name, `--set=${service}.enabled=true`, ...args)).annotations['checksum/issuers'];
+        const one = await note(...agents('https://b'));
+        expect(one, name).toMatch(/^[0-9a-f]{64}$/);
+        expect(await note(...agents('https://c')), name).not.toBe(one);
+        // The catalogue needs agents.
+        if (service !== 'catalogue') expect(await note(), name).not.toBe(one);
+      }
+    },
+  );
+
+  test('every pod that lasts trusts the authorities of the values, and the database, which calls nobody, does not', async () => {
+    const file = '/etc/portcullis/authorities/ca.crt';
+    const production = podsOf(await renderFile('production-values.yaml'));
+    const own = podsOf(
+      await renderChart(['--set=trustedAuthorities.existingConfigMap=company-authorities', '--set=echo.enabled=true']),
+    );
+    const lasting = [...production, ...own].filter(({ isLasting }) => isLasting);
+    expect(lasting.length).toBeGreaterThan(10);
+    for (const { name, spec } of lasting) {
+      const isOffline = /-(postgres|echo)$/.test(name);
+      const [container] = spec.containers;
+      const trusted = container?.env.find((one) => one.name === 'NODE_EXTRA_CA_CERTS')?.value;
+      const mount = container?.volumeMounts?.find(({ mountPath }) => mountPath === '/etc/portcullis/authorities');
+      const volume = spec.volumes?.find((one) => one.name === mount?.name);
+      expect({ trusted, map: volume?.configMap?.name }, name).toEqual(
+        isOffline ? { trusted: undefined, map: undefined } : { trusted: file, map: 'company-authorities' },
+      );
+    }
+  });
 });

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { kubectl, kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { type ControlPlane, startControlPlane } from '../../hack/cluster/life/start-control-plane.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
@@ -267,6 +268,71 @@ describe('a release', () => {
       /postgresql\.persistence is claim and cannot be changed: to change it, delete the StatefulSet/,
     );
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
+  });
+
+  test('an upgrade that changes the name of the gateway, which bindings refer to, is refused', async () => {
+    const upgrade = (...args: readonly string[]) =>
+      run('upgrade', name, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...args);
+    const { code, stderr } = await upgrade('--set=gateway.name=other');
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(
+      /gateway\.name is default and cannot be changed: .* set spec\.gateway of the bindings and delete the Deployment guardrails-portcullis-gateway first/,
+    );
+    expect(await upgrade('--set=gateway.name=default')).toMatchObject({ code: 0 });
+  });
+
+  test('an earlier release that is installed as the page says keeps fields of newer definitions and the present Secrets; helm rollback loses both', async () => {
+    using folder = temporaryFolder();
+    const newer = join(folder.path, 'portcullis');
+    cpSync(chartFolder, newer, { recursive: true });
+    const definition = join(newer, 'files', 'crds', 'portcullis.dev_modelbindings.yaml');
+    const document = parseDocument(readFileSync(definition, 'utf8'));
+    const members = ['schema', 'openAPIV3Schema', 'properties', 'spec', 'properties'];
+    document.setIn(['spec', 'versions', 0, ...members, 'later'], { type: 'string' });
+    writeFileSync(definition, document.toString());
+
+    const upgrade = (chart: string, ...args: readonly string[]) =>
+      runOk('upgrade', name, chart, `--namespace=${namespace}`, '--no-hooks', ...args);
+    const later = () => within('get', 'modelbinding', 'guarded-echo', '--output=jsonpath={.spec.later}');
+    const keys = () =>
+      within(
+        'get',
+        'secret',
+        `${name}-portcullis-client-keys`,
+        '--output=go-template={{.data.clients | base64decode}}',
+      );
+    const revision = async (): Promise<string> => {
+      const history = await runOk('history', name, `--namespace=${namespace}`, '--output=json');
+      return String((JSON.parse(history) as { revision: number }[]).at(-1)?.revision);
+    };
+    await upgrade(chartFolder);
+    const earlier = await revision();
+    const leaked = await keys();
+    await upgrade(newer);
+    await until('the newer definition is served', async () => {
+      await within('patch', 'modelbinding', 'guarded-echo', '--type=merge', '--patch={"spec":{"later":"kept"}}');
+      return (await later()) === 'kept';
+    });
+    const clients = Buffer.from(`${'k'.repeat(43)} first\n`).toString('base64');
+    await within(
+      ...['patch', 'secret', `${name}-portcullis-client-keys`, '--type=merge'],
+      `--patch={"data":{"clients":"${clients}"}}`,
+    );
+    const fresh = await keys();
+    expect(fresh).not.toBe(leaked);
+
+    const without = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
+    await upgrade(chartFolder, ...without);
+    expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
+    // The next release takes its definitions over again.
+    await upgrade(newer);
+    expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
+
+    const rollback = ['rollback', name, earlier, `--namespace=${namespace}`, '--no-hooks'];
+    expect((await run(...rollback)).stderr).toMatch(/conflict with "kubectl-patch"/);
+    await runOk(...rollback, '--force-conflicts');
+    await until('the earlier definition is served', async () => (await later()) === '');
+    expect(await keys()).toBe(leaked);
   });
 
   test('enabling the retrieval service adds a client key for it and keeps every earlier key', async () => {

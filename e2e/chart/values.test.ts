@@ -491,7 +491,7 @@ describe('Helm', () => {
       'more replicas than the database of the chart has connections for',
       ['--set=management.replicas=9'],
       ['--set=management.replicas=8'],
-      /connections for 96, and the replicas need 99/,
+      /connections for 196, and the replicas need 198 during a rollout/,
     ],
     [
       'more replicas before an external database',
@@ -611,7 +611,7 @@ describe('Helm', () => {
       'more retrieval replicas than the database of the chart has connections for',
       [...many, '--set=retrieval.replicas=7'],
       [...many, '--set=retrieval.replicas=6'],
-      /connections for 96, and the replicas need 106/,
+      /connections for 196, and the replicas need 212 during a rollout/,
     ],
     [
       'a memory limit of the memory service below that of its index',
@@ -650,25 +650,25 @@ describe('Helm', () => {
       'more memory workers than the database of the chart has connections for',
       [...memory, '--set=memory.worker.replicas=6'],
       [...memory, '--set=memory.worker.replicas=5'],
-      /connections for 96, and the replicas need 99/,
+      /connections for 196, and the replicas need 198 during a rollout/,
     ],
     [
       'more retrieval replicas than the memory service leaves connections for',
       [...memory, ...many, '--set=retrieval.replicas=6'],
       [...memory, ...many, '--set=retrieval.replicas=5'],
-      /connections for 96, and the replicas need 105/,
+      /connections for 196, and the replicas need 210 during a rollout/,
     ],
     [
       'more gateways with agents than the database of the chart has connections for',
+      [...agents, '--set=gateway.replicas=8'],
       [...agents, '--set=gateway.replicas=7'],
-      [...agents, '--set=gateway.replicas=6'],
-      /connections for 96, and the replicas need 98/,
+      /connections for 196, and the replicas need 216 during a rollout/,
     ],
     [
       'more gateways with a budget of runs than the database of the chart has connections for',
+      [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=6'],
       [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=5'],
-      [...agents, '--set=agents.budgetPerDay=1', '--set=gateway.replicas=4'],
-      /connections for 96, and the replicas need 98/,
+      /connections for 196, and the replicas need 224 during a rollout/,
     ],
     [
       'a quota of agents without a priority class',
@@ -735,9 +735,30 @@ describe('Helm', () => {
     ],
     [
       'more catalogue replicas than the database of the chart has connections for',
+      [...catalogue, '--set=catalogue.replicas=5'],
       [...catalogue, '--set=catalogue.replicas=4'],
-      [...catalogue, '--set=catalogue.replicas=3'],
-      /connections for 96, and the replicas need 98/,
+      /connections for 196, and the replicas need 206 during a rollout/,
+    ],
+    [
+      'more retrieval replicas than a rollout of all other services leaves connections for',
+      [...catalogue, ...memory, ...many, '--set=retrieval.replicas=3'],
+      [...catalogue, ...memory, ...many, '--set=retrieval.replicas=2'],
+      /connections for 196, and the replicas need 220 during a rollout/,
+    ],
+    [
+      'monitors that no network policy lets reach runtimes',
+      ['--set=serviceMonitor.enabled=true'],
+      [
+        '--set=serviceMonitor.enabled=true',
+        '--set=networkPolicy.monitoringFrom[0].podSelector.matchLabels.app=prometheus',
+      ],
+      /serviceMonitor.enabled needs networkPolicy.monitoringFrom .*no scraper reaches runtimes/,
+    ],
+    [
+      'monitors of runtimes with network policies and without a peer',
+      ['--set=serviceMonitor.enabled=true', '--set=prometheusRule.enabled=true'],
+      ['--set=serviceMonitor.enabled=true', '--set=prometheusRule.enabled=true', '--set=networkPolicy.enabled=false'],
+      /serviceMonitor.enabled needs networkPolicy.monitoringFrom/,
     ],
     [
       'OpenFGA without an address for retrieval',

@@ -26,7 +26,7 @@ import {
 /** Blocks with the label `console` are run, with their output, by the tests of the pages and of the README. */
 const consoles = ['console', 'console python', 'console kubectl', 'console model'];
 
-const mostNotRun = 53;
+const mostNotRun = 55;
 
 /** These commands remove objects that the others need, in this order. */
 const last = [

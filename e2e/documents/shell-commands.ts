@@ -41,7 +41,7 @@ export const notRun: readonly { readonly reason: string; readonly pattern: RegEx
   { reason: 'pretended nodes have no shell', pattern: /\bexec\b/ },
   {
     reason: 'forwards a port of a pod, or needs one',
-    pattern: /port-forward|--server http:|127\.0\.0\.1:8080|pg_(dump|restore)|^kill %1$/,
+    pattern: /port-forward|--server http:|127\.0\.0\.1:8080|^psql |pg_(dump|restore)|^kill %1$/,
   },
   { reason: 'waits for an operator: e2e/kubectl applies and waits with one', pattern: /portcullis apply .* --wait$/ },
   { reason: 'e2e/kubectl/backup-restore.test.ts restores into another cluster', pattern: /portcullis restore/ },

@@ -9,7 +9,9 @@ import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-me
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
 import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
+import { createAgentCounts } from '../../operator/composition/agent-counts.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
+import { createFilesGauge } from '../../operator/environment/watch-environment.ts';
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { createRuntimeMeters } from '../../runtime/metrics.ts';
@@ -34,6 +36,8 @@ function operatorRows(): readonly MetricRow[] {
   createReconcileMeter(metrics);
   createElectionMeter(metrics, 'portcullis-operator');
   createBindingCounts(metrics);
+  createAgentCounts(metrics);
+  createFilesGauge(metrics);
   return metrics.describeMetrics();
 }
 

@@ -19,11 +19,7 @@ type EnvironmentOptions = {
  */
 export async function watchEnvironment(options: EnvironmentOptions): Promise<LiveEnvironment & AsyncDisposable> {
   const { files, logger } = options;
-  const valid = options.metrics.gauge({
-    name: 'portcullis_environment_files_valid',
-    help: '1 if providers.yaml, limits.yaml and connections.yaml are in use as they are; 0 if a change of them is refused.',
-    labels: {},
-  });
+  const valid = createFilesGauge(options.metrics);
   return followFiles({
     paths: [files.providers, files.limits, ...(files.connections === undefined ? [] : [files.connections])],
     read: () => readEnvironmentFiles(files),
@@ -36,5 +32,13 @@ export async function watchEnvironment(options: EnvironmentOptions): Promise<Liv
       for (const problem of problems) logger.error('environment_refused', { problem });
     },
     ...(options.everyMs === undefined ? {} : { everyMs: options.everyMs }),
+  });
+}
+
+export function createFilesGauge(metrics: Metrics) {
+  return metrics.gauge({
+    name: 'portcullis_environment_files_valid',
+    help: '1 if providers.yaml, limits.yaml and connections.yaml are in use as they are; 0 if a change of them is refused.',
+    labels: {},
   });
 }

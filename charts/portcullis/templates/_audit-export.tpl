@@ -19,11 +19,11 @@
 {{- with .Values.auditExport -}}
 {{- if .webhook.url -}}
 - name: audit-webhook
-  secret: { secretName: {{ .webhook.existingSecret }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ .webhook.existingSecret | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{ end -}}
 {{- if and .otlp.url .otlp.existingSecret -}}
 - name: audit-otlp
-  secret: { secretName: {{ .otlp.existingSecret }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ .otlp.existingSecret | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{- end -}}
 {{- end -}}
 {{- end -}}

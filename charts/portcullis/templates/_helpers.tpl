@@ -27,8 +27,8 @@ app.kubernetes.io/managed-by: {{ $.Release.Service }}
 {{/* Labels that selectors use; they never change: (list context component) */}}
 {{- define "portcullis.selectorLabels" -}}
 {{- $ := index . 0 -}}
-app.kubernetes.io/name: {{ include "portcullis.name" $ }}
-app.kubernetes.io/instance: {{ $.Release.Name }}
+app.kubernetes.io/name: {{ include "portcullis.name" $ | quote }}
+app.kubernetes.io/instance: {{ $.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 app.kubernetes.io/part-of: portcullis
 {{- end -}}
@@ -94,7 +94,7 @@ affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- if .values.topologySpread }}
 topologySpreadConstraints:
@@ -170,14 +170,17 @@ the old one is collected without a pause as soon as what is free of it is less.
 {{- if and (hasKey $classes "items") (not $default) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Files of trusted issuers, as data of a ConfigMap: a list of issuers */}}
+{{/*
+Files of trusted issuers, as data of a ConfigMap: a list of issuers. Processes read the list at their start and the key sets on
+change, so that a key set is named after its issuer and not after its place: it never becomes that of another issuer.
+*/}}
 {{- define "portcullis.issuersData" -}}
 {{- $issuers := list -}}
 {{- $keys := dict -}}
-{{- range $index, $one := . -}}
+{{- range $one := . -}}
 {{- $entry := omit $one "jwks" -}}
 {{- if hasKey $one "jwks" -}}
-{{- $file := printf "jwks-%d.json" $index -}}
+{{- $file := printf "jwks-%s.json" (sha256sum $one.issuer | trunc 16) -}}
 {{- $_ := set $entry "jwksFile" $file -}}
 {{- $_ := set $keys $file (kindIs "string" $one.jwks | ternary $one.jwks (toJson $one.jwks)) -}}
 {{- end -}}
@@ -312,7 +315,7 @@ issuers.yaml: |
 {{- define "portcullis.agentOpenFgaVolume" -}}
 {{- with include "portcullis.agentOpenFgaSecret" . -}}
 - name: openfga
-  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ . | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{- end -}}
 {{- end -}}
 
@@ -325,7 +328,7 @@ issuers.yaml: |
 {{- define "portcullis.databaseVolume" -}}
 - name: database
   secret:
-    secretName: {{ include "portcullis.databaseSecret" . }}
+    secretName: {{ include "portcullis.databaseSecret" . | quote }}
     defaultMode: 0440
     items: [{ key: password, path: password }]
 {{- end -}}
@@ -366,7 +369,7 @@ issuers.yaml: |
 {{- define "portcullis.credentialsVolume" -}}
 - name: credentials
   {{- if .Values.providerCredentials.existingSecret }}
-  secret: { secretName: {{ .Values.providerCredentials.existingSecret }}, defaultMode: 0440 }
+  secret: { secretName: {{ .Values.providerCredentials.existingSecret | quote }}, defaultMode: 0440 }
   {{- else }}
   emptyDir: { sizeLimit: 1Mi }
   {{- end }}
@@ -376,7 +379,7 @@ issuers.yaml: |
 {{- define "portcullis.authoritiesVolume" -}}
 {{- with .Values.trustedAuthorities.existingConfigMap }}
 - name: authorities
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end -}}
 

@@ -21,7 +21,7 @@
 {{- with .tls.existingSecret }}
 - name: tls
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
     items: [{ key: tls.crt, path: tls.crt }, { key: tls.key, path: tls.key }]
 {{- end }}

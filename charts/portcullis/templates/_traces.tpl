@@ -15,7 +15,7 @@
 {{- with .Values.traces.otlp -}}
 {{- if and .url .existingSecret -}}
 - name: traces
-  secret: { secretName: {{ .existingSecret }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ .existingSecret | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -39,6 +39,10 @@ export function renderFile(name: string): Promise<readonly Rendered[]> {
 /** The objects that Helm renders from the chart with further arguments. */
 export async function renderChart(args: readonly string[]): Promise<readonly Rendered[]> {
   const text = await helmOk(['template', release, chartFolder, '--namespace', namespace, ...args]);
+  return parseManifest(text);
+}
+
+export function parseManifest(text: string): readonly Rendered[] {
   return parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap((document) => {
     if (document.errors.length > 0)
       throw new Error(`the rendered manifest is not YAML: ${document.errors[0]?.message}`);

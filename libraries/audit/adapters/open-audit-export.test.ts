@@ -128,7 +128,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     await parts.stored(3);
   });
 
-  test('an audit exporter that starts later continues after the last stored entry', async () => {
+  test('a webhook gets the same numbers of an audit log under another id where the entries differ, as after a restored dump', async () => {
+    const idsOf = async (second: number): Promise<readonly unknown[]> => {
+      await using parts = await openParts();
+      await using receiver = await startScriptedHttp(answers({}));
+      await parts.log.write([auditContent(1)]);
+      await using _ = parts.open({ webhook: receiver.url });
+      await arrived(receiver, 1);
+      await parts.log.write([auditContent(second)]);
+      await arrived(receiver, 2);
+      return receiver.seen.map(({ headers }) => headers['webhook-id']);
+    };
+    const [one, two] = await idsOf(2);
+    expect(one).toMatch(/^one-1-1-[0-9a-f]{16}$/);
+    expect(await idsOf(2)).toEqual([one, two]);
+    const [same, other] = await idsOf(3);
+    expect(same).toBe(one);
+    expect(other).toMatch(/^one-2-2-[0-9a-f]{16}$/);
+    expect(other).not.toBe(two);
+  });
+
+  test('a process that starts later continues after the last stored entry', async () => {
     await using parts = await openParts();
     await using receiver = await startScriptedHttp(answers({}));
     await parts.log.write([auditContent(1)]);

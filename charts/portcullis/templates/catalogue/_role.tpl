@@ -47,7 +47,7 @@ spec:
         # Issuers are read at the start; key sets and profiles are followed on change.
         checksum/issuers: {{ get $issuers "issuers.yaml" | sha256sum }}
     spec:
-      serviceAccountName: {{ $name }}
+      serviceAccountName: {{ $name | quote }}
       # Only the worker calls the API server.
       automountServiceAccountToken: {{ $isWorker }}
       enableServiceLinks: false
@@ -171,20 +171,20 @@ spec:
       volumes:
         {{- if not $isWorker }}{{- with include "portcullis.tlsVolumes" $own | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         - name: catalogue
-          configMap: { name: {{ $service }}, items: [{ key: models.yaml, path: models.yaml }] }
+          configMap: { name: {{ $service | quote }}, items: [{ key: models.yaml, path: models.yaml }] }
         - name: issuers
           configMap: { name: {{ $service }}-issuers }
         {{- include "portcullis.databaseVolume" $ | nindent 8 }}
         {{- include "portcullis.agentOpenFgaVolume" $ | nindent 8 }}
         - name: cursor-key
           secret:
-            secretName: {{ include "portcullis.cursorKeySecret" $ }}
+            secretName: {{ include "portcullis.cursorKeySecret" $ | quote }}
             defaultMode: 0440
             items: [{ key: key, path: key }]
         {{- if eq $.Values.gateway.clientAuth "keys" }}
         - name: gateway-key
           secret:
-            secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret }}
+            secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret | quote }}
             defaultMode: 0440
             items: [{ key: {{ ternary "token" "catalogue" (ne $own.gatewayKey.existingSecret "") }}, path: token }]
         {{- end }}
@@ -193,20 +193,20 @@ spec:
         - name: guard
           configMap: { name: portcullis-served-{{ $own.guard.servedPolicy }}, items: [{ key: target.json, path: target.json }] }
         - name: runtime-token
-          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ }}, defaultMode: 0440 }
+          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ | quote }}, defaultMode: 0440 }
         {{- end }}
         {{- if $sendsEvents }}
         - name: events
-          secret: { secretName: {{ $own.events.secret.existingSecret }}, defaultMode: 0440, items: [{ key: secret, path: secret }] }
+          secret: { secretName: {{ $own.events.secret.existingSecret | quote }}, defaultMode: 0440, items: [{ key: secret, path: secret }] }
         {{- end }}
         {{- if $storesEvents }}
         {{- with $nats.credentials.existingSecret }}
         - name: nats
-          secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: creds, path: creds }] }
+          secret: { secretName: {{ . | quote }}, defaultMode: 0440, items: [{ key: creds, path: creds }] }
         {{- end }}
         {{- with $nats.authorities.existingConfigMap }}
         - name: nats-authorities
-          configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+          configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
         {{- end }}
         {{- end }}
         {{- if not $isWorker }}{{- with include "portcullis.tracesVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}

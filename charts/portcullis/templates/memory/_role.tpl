@@ -7,7 +7,7 @@ Deployment, PodDisruptionBudget and Service for metrics of one role of the memor
 {{- $own := $.Values.memory -}}
 {{- $service := printf "%s-memory" (include "portcullis.fullname" $) -}}
 {{- $name := printf "%s-%s" (include "portcullis.fullname" $) .suffix -}}
-{{- $issuers := include "portcullis.issuersData" $own.issuers | fromYaml -}}
+{{- $issuers := include "portcullis.issuersWithAgents" (dict "context" $ "issuers" $own.issuers "service" "memory") | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -37,7 +37,7 @@ spec:
         # Issuers are read at the start; key sets and profiles are followed on change.
         checksum/issuers: {{ get $issuers "issuers.yaml" | sha256sum }}
     spec:
-      serviceAccountName: {{ $service }}
+      serviceAccountName: {{ $service | quote }}
       # It calls no API server.
       automountServiceAccountToken: false
       enableServiceLinks: false
@@ -130,12 +130,12 @@ spec:
       volumes:
         {{- if ne .role "worker" }}{{- with include "portcullis.tlsVolumes" $own | trim }}{{ . | nindent 8 }}{{- end }}{{- end }}
         - name: memory
-          configMap: { name: {{ $service }}, items: [{ key: models.yaml, path: models.yaml }] }
+          configMap: { name: {{ $service | quote }}, items: [{ key: models.yaml, path: models.yaml }] }
         - name: issuers
           configMap: { name: {{ $service }}-issuers }
         - name: database
           secret:
-            secretName: {{ include "portcullis.databaseSecret" $ }}
+            secretName: {{ include "portcullis.databaseSecret" $ | quote }}
             defaultMode: 0440
             items: [{ key: password, path: password }]
         {{- with include "portcullis.auditExportVolumes" $ | trim }}{{ . | nindent 8 }}{{- end }}
@@ -143,7 +143,7 @@ spec:
         {{- if eq $.Values.gateway.clientAuth "keys" }}
         - name: gateway-key
           secret:
-            secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret }}
+            secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret | quote }}
             defaultMode: 0440
             items: [{ key: {{ ternary "token" "memory" (ne $own.gatewayKey.existingSecret "") }}, path: token }]
         {{- end }}
@@ -152,7 +152,7 @@ spec:
         - name: guard
           configMap: { name: portcullis-served-{{ . }}, items: [{ key: target.json, path: target.json }] }
         - name: runtime-token
-          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ }}, defaultMode: 0440 }
+          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ | quote }}, defaultMode: 0440 }
         {{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 {{- if and $own.podDisruptionBudget.enabled (gt (int .replicas) 1) }}

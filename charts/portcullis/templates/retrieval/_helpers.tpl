@@ -196,7 +196,7 @@
   configMap: { name: {{ include "portcullis.fullname" $ }}-retrieval-issuers }
 - name: database
   secret:
-    secretName: {{ include "portcullis.databaseSecret" $ }}
+    secretName: {{ include "portcullis.databaseSecret" $ | quote }}
     defaultMode: 0440
     items: [{ key: password, path: password }]
 {{- if ne $role "worker" }}{{- with include "portcullis.tlsVolumes" . | trim }}{{ . | nindent 0 }}{{- end }}{{- end }}
@@ -205,60 +205,60 @@
 {{- if eq $.Values.gateway.clientAuth "keys" }}
 - name: gateway-key
   secret:
-    secretName: {{ default (include "portcullis.clientKeysSecret" $) .gatewayKey.existingSecret }}
+    secretName: {{ default (include "portcullis.clientKeysSecret" $) .gatewayKey.existingSecret | quote }}
     defaultMode: 0440
     items: [{ key: {{ ternary "token" "retrieval" (ne .gatewayKey.existingSecret "") }}, path: token }]
 {{- end }}
 {{- if and (include "portcullis.managesCollections" $) (ne $role "worker") }}
 - name: collections-token
   secret:
-    secretName: {{ include "portcullis.collectionsTokenSecret" $ }}
+    secretName: {{ include "portcullis.collectionsTokenSecret" $ | quote }}
     defaultMode: 0440
     items: [{ key: token, path: token }]
 {{- end }}
 {{- if eq .staging.store "claim" }}
 - name: staging
-  persistentVolumeClaim: { claimName: {{ include "portcullis.stagingClaim" $ }} }
+  persistentVolumeClaim: { claimName: {{ include "portcullis.stagingClaim" $ | quote }} }
 {{- end }}
 {{- if and .guard.servedPolicy (ne $role "api") }}
 # The operator writes it once the policy is served; until then the pod waits.
 - name: guard
   configMap: { name: portcullis-served-{{ .guard.servedPolicy }}, items: [{ key: target.json, path: target.json }] }
 - name: runtime-token
-  secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ }}, defaultMode: 0440 }
+  secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ | quote }}, defaultMode: 0440 }
 {{- end }}
 {{- if and (eq .relations "openfga") .openfga.token.existingSecret }}
 - name: openfga
-  secret: { secretName: {{ .openfga.token.existingSecret }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+  secret: { secretName: {{ .openfga.token.existingSecret | quote }}, defaultMode: 0440, items: [{ key: token, path: token }] }
 {{- end }}
 {{- if .s3.url }}
 - name: s3
   secret:
-    secretName: {{ .s3.credentials.existingSecret }}
+    secretName: {{ .s3.credentials.existingSecret | quote }}
     defaultMode: 0440
     items: [{ key: access-key, path: access-key }, { key: secret-key, path: secret-key }]
 {{- with .s3.authorities.existingConfigMap }}
 - name: s3-authorities
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end }}
 {{- if .nats.url }}
 {{- with .nats.credentials.existingSecret }}
 - name: nats
-  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: creds, path: creds }] }
+  secret: { secretName: {{ . | quote }}, defaultMode: 0440, items: [{ key: creds, path: creds }] }
 {{- end }}
 {{- with .nats.authorities.existingConfigMap }}
 - name: nats-authorities
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end }}
 {{- with .opensearch.credentials.existingSecret }}
 - name: opensearch
-  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: password, path: password }] }
+  secret: { secretName: {{ . | quote }}, defaultMode: 0440, items: [{ key: password, path: password }] }
 {{- end }}
 {{- with .opensearch.authorities.existingConfigMap }}
 - name: opensearch-authorities
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end }}
 {{ include "portcullis.authoritiesVolume" $ }}
@@ -280,7 +280,7 @@
 {{- define "portcullis.retrievalRole" -}}
 {{- $ := .context -}}
 {{- $name := printf "%s-%s" (include "portcullis.fullname" $) .suffix -}}
-{{- $issuers := include "portcullis.issuersData" $.Values.retrieval.issuers | fromYaml -}}
+{{- $issuers := include "portcullis.issuersWithAgents" (dict "context" $ "issuers" $.Values.retrieval.issuers "service" "retrieval") | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:

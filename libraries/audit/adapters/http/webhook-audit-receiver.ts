@@ -7,7 +7,8 @@ import { postEntries } from './post-entries.ts';
 /**
  * Sends entries as JSON lines, in the form of `portcullis audit export`, signed as Standard Webhooks prescribe:
  * `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256 over `webhook-id.webhook-timestamp.body`. A repeated
- * delivery of the same entries has the same `webhook-id`. An answer of 2xx stores them.
+ * delivery of the same entries has the same `webhook-id`. Entries that have the numbers of earlier ones, because a dump was
+ * restored, have another one. An answer of 2xx stores them.
  * @param secret the key of the HMAC is its first word
  */
 export function createWebhookAuditReceiver(
@@ -42,5 +43,5 @@ export function createWebhookAuditReceiver(
 
 function deliveryId(entries: readonly AuditEntry[]): string {
   const [first, last] = [entries[0], entries.at(-1)];
-  return `${first?.chain}-${first?.number}-${last?.number}`;
+  return `${first?.chain}-${first?.number}-${last?.number}-${last?.hash.slice(0, 16)}`;
 }
