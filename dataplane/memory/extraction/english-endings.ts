@@ -146,7 +146,8 @@ export const englishEndings: EndingLanguage = {
     {
       before:
         "(?:haven't|have not|hadn't) (?:touched|played|ridden|opened|used|driven|had|eaten|drunk|done|practised|practiced|been to|spoken|worn|watched)",
-      after: '(?:in|for) (?:\\p{L}+ )?(?:years|months|ages|weeks|decades|(?:an? |over a |half a )(?:year|decade|month))',
+      after:
+        '(?:in|for) (?:\\p{L}+ )?(?:years|months|ages|weeks|decades|(?:an? |over a |half a )(?:year|decade|month))',
     },
     {
       before: '',
@@ -167,14 +168,14 @@ export const englishEndings: EndingLanguage = {
       topics: /^(?:car|uses|has|my)/,
     },
     {
-      before:
-        "(?:cancelled|canceled|didn't renew|did not renew|gave up|ended|quit|stopped paying for) (?:my|our|the)",
+      before: "(?:cancelled|canceled|didn't renew|did not renew|gave up|ended|quit|stopped paying for) (?:my|our|the)",
       after: '(?:membership|subscription|season ticket|classes|lessons|course|contract|account)(?! (?:of|for|to) )',
       topics: /^(?:habit|activity|uses|learning|taste|routine|my: (?:hobbi|gym|sport))/,
     },
     {
       before: '',
-      after: '(?:is|are) (?:perfectly |totally |completely )*(?:fine|ok|okay|safe|allowed)(?: again| now| after all| for me)+',
+      after:
+        '(?:is|are) (?:perfectly |totally |completely )*(?:fine|ok|okay|safe|allowed)(?: again| now| after all| for me)+',
       topics: /^(?:allergy|intolerance)/,
     },
     {

@@ -1,7 +1,7 @@
 import type { EndedValue } from './ended-values.ts';
 import { maskSpeech } from './quotations.ts';
-import type { RenewedValue } from './renewed-values.ts';
 import { readChange, readForgotten, readLaterStatement, readStatement } from './read-statement.ts';
+import type { RenewedValue } from './renewed-values.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
 import { splitClauses } from './split-clauses.ts';

@@ -14,7 +14,7 @@ export type RenewalLanguage = {
   /** Words that contrast a value with another one: "instead". */
   readonly contrasts: RegExp;
   readonly negates: RegExp;
-  /** Words for what passes, such as "today", and for what goes on, such as "still". */
+  /** Words for what passes, such as "today", and for what has not changed, such as "still". */
   readonly passes: RegExp;
   /** The speaker in the sentence, or a beginning that leaves the speaker out. */
   readonly own: RegExp;
@@ -85,7 +85,9 @@ export function renewedValue(language: RenewalLanguage, text: string, corrects: 
 }
 
 function namesIn(text: string): readonly string[] {
-  return [...text.matchAll(/(?<![\p{L}])\p{Lu}\p{L}{2,}(?![\p{L}'’])/gu)].map(([name]) => name.toLowerCase().replaceAll('ё', 'е'));
+  return [...text.matchAll(/(?<![\p{L}])\p{Lu}\p{L}{2,}(?![\p{L}'’])/gu)].map(([name]) =>
+    name.toLowerCase().replaceAll('ё', 'е'),
+  );
 }
 
 /** Dates that `resolveDates` added. */

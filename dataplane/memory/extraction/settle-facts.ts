@@ -142,8 +142,8 @@ function settleTopics(
   const targets = changeable(decisions, fact, known).filter(({ topic }) => isChanged(topic ?? ''));
   if (isAmbiguous(targets)) return false;
   // A statement that is the whole sentence would otherwise be a second memory with the same text.
-  const isWhole = ({ kind, fact: { source } }: FactDecision): boolean =>
-    kind === 'ADD' && source.start === fact.source.start && source.end === fact.source.end && isWithin({ ...fact, source }, fact);
+  const isWhole = (one: FactDecision): boolean =>
+    one.kind === 'ADD' && isWithin(one.fact, fact) && one.fact.text === fact.text;
   const whole = decisions.findIndex(isWhole);
   const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? (whole < 0 ? at : whole);
   return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact));

@@ -343,7 +343,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
 
   test('of sentences that only name a new value as many as allowed are compared, and the add succeeds', async () => {
     const of = (count: number) =>
-      said([...Array.from({ length: count }, (_, at) => `game${at} is on Friday now.`), 'the wedding is in July now.'].join(' '));
+      said(
+        [
+          ...Array.from({ length: count }, (_, at) => `game${at} is on Friday now.`),
+          'the wedding is in July now.',
+        ].join(' '),
+      );
     const after = async (user: { readonly user: string }, count: number) => {
       await memory.add(user, said('My wedding is in June.'));
       expect(await memory.add(user, of(count))).toMatchObject({ status: 'SUCCEEDED' });
