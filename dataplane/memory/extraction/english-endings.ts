@@ -142,17 +142,17 @@ export const englishEndings: EndingLanguage = {
       before:
         "(?:can't|cannot|could not|couldn't|can no longer) (?:stomach|bear|face|look at|touch|stand the (?:sight|smell|taste|thought) of)",
       topics: liked,
+      canPass: true,
     },
     {
       before:
         "(?:haven't|have not|hadn't) (?:touched|played|ridden|opened|used|driven|had|eaten|drunk|done|practised|practiced|been to|spoken|worn|watched)",
-      after:
-        '(?:in|for) (?:\\p{L}+ )?(?:years|months|ages|weeks|decades|(?:an? |over a |half a )(?:year|decade|month))',
+      after: '(?:in|for) (?:\\p{L}+ )?(?:years|ages|decades|(?:an? |over a )(?:year|decade))',
     },
     {
       before: '',
       after:
-        "(?:lost me|lets? me down|left me cold|(?:does|do|did)(?:n't| not)(?: \\p{L}+){0,4} (?:for|to) me|(?:is|are|was|were)(?:n't| not)(?: \\p{L}+){0,3} my (?:thing|taste|style|cup of tea|jam))",
+        "(?:lost me|lets? me down|left me cold|(?:does|do|did)(?:n't| not) (?:do (?:it|anything|much)|appeal|speak|work)(?: any ?more)? (?:for|to) me|(?:is|are|was|were)(?:n't| not)(?: \\p{L}+){0,3} my (?:thing|taste|style|cup of tea|jam))",
       topics: liked,
     },
     {
@@ -171,6 +171,7 @@ export const englishEndings: EndingLanguage = {
       before: "(?:cancelled|canceled|didn't renew|did not renew|gave up|ended|quit|stopped paying for) (?:my|our|the)",
       after: '(?:membership|subscription|season ticket|classes|lessons|course|contract|account)(?! (?:of|for|to) )',
       topics: /^(?:habit|activity|uses|learning|taste|routine|my: (?:hobbi|gym|sport))/,
+      canPass: true,
     },
     {
       before: '',
@@ -186,14 +187,15 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after:
-        '(?:has |have )?(?:(?:was |got |been )+(?:promoted|transferred|replaced|fired|sacked)|moved (?:away|on|to another \\p{L}+)|emigrated|relocated|closed (?:his|her|the) practice)',
+        '(?:has |have )?(?:(?:was |got |been )+(?:transferred|replaced|fired|sacked)|moved (?:away|on|to another \\p{L}+)|emigrated|relocated|closed (?:his|her|the) practice)',
       topics: /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|dentist|landlord|trainer|coach|therapist)/,
     },
-    { before: '(?:days?|weeks?|months?|years?) (?:without|free of)(?: an?| any| a single)?', topics: liked },
+    { before: '(?:year|years|months) (?:without|free of)(?: an?| any| a single)?', topics: liked },
     {
       before:
         "swore off|sworn off|grew out of|grown out of|outgrew|outgrown|had enough of|turned (?:my|our) back on|parted with|parted ways with|weaned myself off|got over|(?<=(?:'m|am) )past",
       topics: /^(?!birthday|age|name$|origin|residence)/,
+      canPass: true,
     },
     { before: 'instead of|rather than', isWeak: true, canPass: true },
     { before: "not|i said|i wrote|i typed|isn't|wasn't", isWeak: true },
@@ -212,7 +214,7 @@ export const englishEndings: EndingLanguage = {
     /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
   present:
     /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
-  once: /\b(?:today|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,
+  once: /\b(?:today|for now|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,
   corrects:
     /\b(?:meant|should have (?:said|written|typed)|correction|typo|auto-?correct(?:ed)?|mis(?:typed|spelled|spelt)|slip of the|or rather|make that|scratch that|(?:my|a) mistake)\b/i,
 };

@@ -22,6 +22,9 @@ export const englishRenewals: RenewalLanguage = {
   generic: termsOf(
     "a an the my our it its this' is are was were be been being am i i'm i've we we're we've me us have has had do does did will now no not longer any anymore these days nowadays since from then on in at to for of by with back up down only just instead rather than place actually currently finally already again new current latest please make that correction sorry typo meant change changed changes changing move moved moves moving shift shifted switch switched push pushed bring brought put postpone postponed reschedule rescheduled forward go goes gone went get gets got become became increase increased raise raised rose risen lower lowered reduce reduced cut extend extended grow grew grown fell drop dropped come comes came so and but or as well every each take takes took takes place happen happens need needed must",
   ),
+  behind: termsOf(
+    'last this next year years month months week weeks season spring summer autumn fall winter after because when while before ago who which that than if until too also though work home school office everyone everybody me year since during over classes class lessons lesson',
+  ),
 };
 
 /** The same for Russian. */
@@ -43,5 +46,8 @@ export const russianRenewals: RenewalLanguage = {
     /(?<![\p{L}])(?:просто|лучше|(?:зови|называй|говори)(?:те)?(?: меня)?|говорят|можно)(?: (?:просто|лучше))? (?<name>(?-i:\p{Lu})\p{L}{2,})(?![\p{L}])/iu,
   generic: termsOf(
     'я мы у меня нас мне нам мой моя мое мои моего моей наш наша наше наши это есть был была было были быть будет не а и но или да в во на с со к ко до от по из за для о об теперь сейчас уже снова опять больше уж вместо отныне недавних пор перенес перенесли перенесла перенести передвинули передвинул сдвинули сдвинул отложили поменяли поменял поменяла сменили сменил изменили изменил изменился изменилась увеличили увеличил увеличился увеличилась подняли поднял вырос выросла выросло снизили снизил сократили уменьшили уменьшился упал упала пришлось стал стала стало стали новый новая новое новые каждый каждую каждое день дни раз извини извините поправка точнее вернее то опечатка ошибся ошиблась так что проходит проходят назначен назначена назначили',
+  ),
+  behind: termsOf(
+    'прошлым прошлой прошлом этим этой этом год года году месяц месяца месяце неделю неделе весной летом осенью зимой после потому когда пока чтобы который которая чем если тоже также работе работу дома всей всем всех вчера назад насовсем окончательно язык языку',
   ),
 };

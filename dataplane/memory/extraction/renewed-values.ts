@@ -22,6 +22,8 @@ export type RenewalLanguage = {
   readonly asksName: RegExp;
   /** Terms without meaning for what a value belongs to, with verbs for a change of it. */
   readonly generic: ReadonlySet<string>;
+  /** Terms that can stand behind a thing; before any other it only describes one: "a Mac charger", "Polish beer". */
+  readonly behind: ReadonlySet<string>;
 };
 
 /** A value that takes the place of another one of its kind, in a sentence that need not name the old value. */
@@ -94,26 +96,38 @@ function namesIn(text: string): readonly string[] {
 const addedDates = / \((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g;
 
 function readValues(language: RenewalLanguage, text: string): StatedValues {
-  const terms = analyse(text.replace(addedDates, ''));
   const values = new Map<ValueKind, Set<string>>();
   const numbers = new Set<string>();
   const units = new Set<string>();
   const about: string[] = [];
-  for (const [at, term] of terms.entries()) {
+  for (const part of text.replace(addedDates, '').split(/[,.;:!?()–—]+(?=\s|$)/u)) {
+    const terms = analyse(part);
+    for (const [at, term] of terms.entries()) readTerm(term, terms, at);
+  }
+  return { values, numbers, units, about, language };
+
+  function readTerm(term: string, terms: readonly string[], at: number): void {
     if (number.test(term)) {
       numbers.add(`${Number.parseInt(term, 10)}`);
-      continue;
+      return;
     }
-    if (language.generic.has(term)) continue;
+    if (language.generic.has(term)) return;
     const isUnit = number.test(terms[at - 1] ?? '');
     if (isUnit) units.add(term);
     // "May" is a month, and "may" is a verb.
     const kinds = term === 'may' && !text.includes('May') ? [] : valueKinds.filter((kind) => kind.values.has(term));
-    for (const kind of kinds) values.set(kind, (values.get(kind) ?? new Set()).add(kind.values.get(term) ?? term));
+    const describes = isBefore(terms[at + 1]);
+    for (const kind of kinds) {
+      if (kind.topics !== undefined && describes) continue;
+      values.set(kind, (values.get(kind) ?? new Set()).add(kind.values.get(term) ?? term));
+    }
     const isTime = kinds.some(({ topics }) => topics === undefined);
     if (!isUnit && !isTime) about.push(term);
   }
-  return { values, numbers, units, about, language };
+
+  function isBefore(next: string | undefined): boolean {
+    return next !== undefined && !number.test(next) && !language.generic.has(next) && !language.behind.has(next);
+  }
 }
 
 type StatedMemory = { readonly text: string; readonly topic: string | null };
