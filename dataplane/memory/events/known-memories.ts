@@ -1,4 +1,5 @@
 import type { TransactionSql } from '#sql/connect';
+import { termsOfFitting } from '../extraction/renewed-values.ts';
 import type { KnownMemory, PastMemory } from '../extraction/settle-facts.ts';
 import { isLive, lastStated } from '../facts/memory-row.ts';
 import type { ClaimedEvent } from './claim-event.ts';
@@ -13,7 +14,7 @@ type KnownMemories = { readonly known: readonly KnownMemory[]; readonly past: re
 type KeptMemory = KnownMemory & { readonly isLive: boolean };
 
 /**
- * The live memories of the scope that state the same as a fact, have its topic or an ended value, or are referred to. Of the
+ * The live memories of the scope that state the same as a fact, have its topic, an ended or a renewed value, or are referred to. Of the
  * ended ones only those that were stated last with the sameness or the topic of a fact: an older one decides nothing more
  * (docs/decisions/0162).
  * @param referred ids of memories
@@ -50,7 +51,11 @@ async function readKept(
   prepared: readonly PreparedFact[],
   { sameness, topics, referred }: Wanted,
 ): Promise<readonly KeptMemory[]> {
-  const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
+  const renewed = prepared.flatMap(({ fact }) => fact.changes?.renewed ?? []);
+  const saysChange =
+    prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0) ||
+    renewed.some(({ corrects, names }) => corrects || names.length > 0);
+  const fitting = [...new Set(renewed.flatMap(termsOfFitting))];
   const ended = new Set(prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []));
   const starts = [...new Set([...ended].filter(({ length }) => length >= familyStart).map(startOf))];
   const conditions = [
@@ -62,6 +67,12 @@ async function readKept(
           sql`${isLive(sql)} and m.topic is not null and (string_to_array(m.terms, ' ') && ${sql.array([...ended])}::text[]
             or exists (select from unnest(string_to_array(m.terms, ' ')) term
               where left(term, ${familyStart}::int) = any(${sql.array(starts)}::text[])))`,
+        ]
+      : []),
+    ...(fitting.length > 0
+      ? [
+          sql`${isLive(sql)} and m.topic is not null
+            and string_to_array(m.terms, ' ') && ${sql.array([...fitting])}::text[]`,
         ]
       : []),
     ...(referred.length > 0 ? [sql`${isLive(sql)} and m.memory_id = any(${sql.array([...referred])}::uuid[])`] : []),

@@ -60,17 +60,30 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
  */
 async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly UserFact[]> {
   const facts: UserFact[] = [];
+  let renewals = 0;
+  const isRead = (fact: UserFact): boolean => {
+    if (isRenewal(fact)) renewals += 1;
+    return !isRenewal(fact) || renewals <= memoryLimits.changesOfAdd;
+  };
   for (const [at, message] of messages.entries()) {
-    facts.push(...extractFacts(message, at));
+    facts.push(...extractFacts(message, at).filter(isRead));
     if (facts.length > memoryLimits.factsOfAdd) {
       throw new EventFault(`the messages state more than ${memoryLimits.factsOfAdd} facts: add them in parts`);
     }
-    if (facts.filter(({ changes }) => changes !== undefined).length > memoryLimits.changesOfAdd) {
+    if (facts.filter((fact) => fact.changes !== undefined && !isRenewal(fact)).length > memoryLimits.changesOfAdd) {
       throw new EventFault(`the messages state more than ${memoryLimits.changesOfAdd} changes: add them in parts`);
     }
     await othersFirst();
   }
   return facts.toSorted((one, other) => one.source.saidAt.getTime() - other.source.saidAt.getTime());
+}
+
+/**
+ * A sentence that only names a new value changes something only if a memory fits it, which most such sentences have not. So an
+ * add with many of them does not fail; those beyond the limit are not compared.
+ */
+function isRenewal({ changes }: UserFact): boolean {
+  return changes !== undefined && changes.topics.length + changes.ended.length === 0;
 }
 
 /**

@@ -11,6 +11,8 @@ type EndingWords = {
   /** Other topics than these cannot end with the words. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
+  /** What the words say can have happened once only. */
+  readonly canPass?: true;
   /** The words name their subject themselves: "my knee put an end to". */
   readonly isOfAnySubject?: true;
 };
@@ -32,6 +34,8 @@ export type EndingLanguage = {
   readonly replaces: RegExp;
   /** Words of a sentence that states a present value. */
   readonly present: RegExp;
+  /** Words of a single event: "I had tea instead of coffee today". */
+  readonly once: RegExp;
   /** Words before a sentence that corrects an earlier statement: "I meant", «опечатка». */
   readonly corrects: RegExp;
 };
@@ -51,8 +55,10 @@ export type EndedValue = {
  */
 export function endedValues(language: EndingLanguage, text: string, saysMore: boolean): readonly EndedValue[] {
   const found: EndedValue[] = [];
-  for (const { pattern, topics, isWeak } of patternsOf(language)) {
+  const isOnce = language.once.test(text);
+  for (const { pattern, topics, isWeak, canPass } of patternsOf(language)) {
     if (isWeak && !saysMore && !language.present.test(text)) continue;
+    if (canPass && isOnce) continue;
     for (const { groups } of text.matchAll(pattern)) {
       const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
       // "went off borscht goulash is better": the last word is the subject of the next clause.
@@ -87,7 +93,11 @@ function replacedIn({ replaces }: EndingLanguage, text: string): EndedValue | un
  * time: "left Volvo for Saab in May". After weak words all words of the value count, because more of the value must
  * match.
  */
-function contentOf({ generic, inside }: EndingLanguage, words: readonly string[], isWeak: boolean): readonly string[] {
+function contentOf(
+  { generic, inside }: EndingLanguage,
+  words: readonly string[],
+  isWeak: true | undefined,
+): readonly string[] {
   const isContent = (word: string): boolean => !generic.has(word.toLowerCase());
   const from = words.findIndex(isContent);
   if (from < 0) return [];
@@ -130,7 +140,7 @@ function termsOf(memory: StatedMemory): ReadonlySet<string> {
   return terms;
 }
 
-type EndingPattern = { readonly pattern: RegExp; readonly topics: RegExp | undefined; readonly isWeak: boolean };
+type EndingPattern = Pick<EndingWords, 'isWeak' | 'canPass' | 'topics'> & { readonly pattern: RegExp };
 const compiled = new WeakMap<EndingLanguage, readonly EndingPattern[]>();
 
 function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
@@ -138,19 +148,20 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   if (known !== undefined) return known;
   const { endings, boundary, ofSpeaker, prepositions, almost } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
-  const patterns = endings.map(({ before, after, topics, isWeak, isOfAnySubject }): EndingPattern => {
+  const patterns = endings.map(({ before, after, isOfAnySubject, ...words }): EndingPattern => {
+    const { isWeak } = words;
     const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
     if (before === '') {
       // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;
-      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), topics, isWeak: false };
+      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), ...words };
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
     const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
     // A correction is often about another one: "her name is Ida, not Ada".
     const { source } =
       isWeak === true || isOfAnySubject === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);
-    return { pattern: new RegExp(source, 'giu'), topics, isWeak: isWeak === true };
+    return { pattern: new RegExp(source, 'giu'), ...words };
   });
   compiled.set(language, patterns);
   return patterns;

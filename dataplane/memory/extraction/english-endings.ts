@@ -112,7 +112,7 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after:
-        '(?:thing |story |diagnosis )?(?:was|turned out to be) (?:a |an )?(?:misdiagnosis|mistake|false alarm|error|wrong|misdiagnosed|ruled out)',
+        '(?:thing |story |diagnosis |allergy )?(?:was|turned out to be) (?:an? |just |all |complete |total )*(?:misdiagnosis|mistake|false alarm|error|wrong|misdiagnosed|ruled out|nonsense|rubbish|myth|bogus|imaginary)',
       topics: /^(?:allergy|health|trait|eats|birthday|age|origin)/,
     },
     {
@@ -131,12 +131,79 @@ export const englishEndings: EndingLanguage = {
       after: "(?:isn't|aren't|is not|are not|is no longer|are no longer) (?:my|our)(?: \\p{L}+){1,3} any ?more",
     },
     { before: '', after: '(?:is|are) no longer (?:my|our)' },
-    { before: "instead of|rather than|not|i said|i wrote|i typed|isn't|wasn't", isWeak: true },
+    // A value whose name is left out later: "French was too hard, I gave it up".
+    {
+      before: '',
+      after:
+        "[^,.;:!?]{1,40}, (?:so |and |but )?(?:I|we)(?:'ve| have)? (?:just |finally |eventually )?(?:gave|given|dropped|quit|stopped|sold|ditched|cancelled|left|abandoned|binned|let|traded|swapped) (?:it|that|them)(?: up| go| behind| away| off| in)?(?=$|[.,!]| (?:for|last|in|years|ages|after)(?!\\p{L}))",
+      topics: /^(?!birthday|age|name$|origin)/,
+    },
+    {
+      before:
+        "(?:can't|cannot|could not|couldn't|can no longer) (?:stomach|bear|face|look at|touch|stand the (?:sight|smell|taste|thought) of)",
+      topics: liked,
+      canPass: true,
+    },
+    {
+      before:
+        "(?:haven't|have not|hadn't) (?:touched|played|ridden|opened|used|driven|had|eaten|drunk|done|practised|practiced|been to|spoken|worn|watched)",
+      after: '(?:in|for) (?:\\p{L}+ )?(?:years|ages|decades|(?:an? |over a )(?:year|decade))',
+    },
+    {
+      before: '',
+      after:
+        "(?:lost me|lets? me down|left me cold|(?:does|do|did)(?:n't| not) (?:do (?:it|anything|much)|appeal|speak|work)(?: any ?more)? (?:for|to) me|(?:is|are|was|were)(?:n't| not)(?: \\p{L}+){0,3} my (?:thing|taste|style|cup of tea|jam))",
+      topics: liked,
+    },
+    {
+      before: '',
+      after:
+        "(?:has |have |had )?(?:crossed (?:over )?the rainbow(?: bridge)?|(?:is|are)(?:n't| not) with us(?: any ?more| any longer)?|is no more|(?:didn't|did not) (?:make it|pull through|survive)(?! (?:to|in|on|by|back)(?!\\p{L}))|went to (?:dog |cat |doggy |pet )?heaven)",
+      topics: living,
+    },
+    {
+      before: '',
+      after:
+        '(?:has |have |had )?(?:finally |just |sadly |suddenly )*(?:(?:gave|given) up the ghost|(?:bit|bitten) the dust|conked out for good|packed up for good|is kaput|is no more|failed (?:its|the) MOT|burned down|burnt (?:down|out)|was destroyed|is a write-off)',
+      topics: /^(?:car|uses|has|my)/,
+    },
+    {
+      before: "(?:cancelled|canceled|didn't renew|did not renew|gave up|ended|quit|stopped paying for) (?:my|our|the)",
+      after: '(?:membership|subscription|season ticket|classes|lessons|course|contract|account)(?! (?:of|for|to) )',
+      topics: /^(?:habit|activity|uses|learning|taste|routine|my: (?:hobbi|gym|sport))/,
+      canPass: true,
+    },
+    {
+      before: '',
+      after:
+        '(?:is|are) (?:perfectly |totally |completely )*(?:fine|ok|okay|safe|allowed)(?: again| now| after all| for me)+',
+      topics: /^(?:allergy|intolerance)/,
+    },
+    {
+      before: "(?:can|may|am allowed to|'m allowed to|able to) (?:safely )?(?:eat|have|drink|touch)",
+      after: '(?:again|after all)',
+      topics: /^(?:allergy|intolerance)/,
+    },
+    {
+      before: '',
+      after:
+        '(?:has |have )?(?:(?:was |got |been )+(?:transferred|replaced|fired|sacked)|moved (?:away|on|to another \\p{L}+)|emigrated|relocated|closed (?:his|her|the) practice)',
+      topics: /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|dentist|landlord|trainer|coach|therapist)/,
+    },
+    { before: '(?:year|years|months) (?:without|free of)(?: an?| any| a single)?', topics: liked },
+    {
+      before:
+        "swore off|sworn off|grew out of|grown out of|outgrew|outgrown|had enough of|turned (?:my|our) back on|parted with|parted ways with|weaned myself off|got over|(?<=(?:'m|am) )past",
+      topics: /^(?!birthday|age|name$|origin|residence)/,
+      canPass: true,
+    },
+    { before: 'instead of|rather than', isWeak: true, canPass: true },
+    { before: "not|i said|i wrote|i typed|isn't|wasn't", isWeak: true },
   ],
   boundary:
     "and|but|so|because|now|these|since|before|last|this|I|I'm|I've|it|it's|we|is|are|was|by|instead|either|just|anyway|for good|after|any|anymore|for|with|actually|sorry|up|behind",
   generic: wordsOf(
-    'a an the my our that this to at in on as with of for from be being do doing does did work working live living learn learning study studying drink drinking eat eating like liking love loving prefer drive driving play playing practice practise practicing use using call called calling name allergic allergy smoke smoking speak speaking go going have having own job company old',
+    'a an the my our that this to at in on as with of for from be being do doing does did work working live living learn learning study studying drink drinking eat eating like liking love loving prefer drive driving play playing practice practise practicing using call called calling name allergic allergy smoke smoking speak speaking go going have having own job company old need needing needed take taking use wear wearing',
   ),
   inside: wordsOf(
     'in at on to into from of by over around near under through during until while since when as ago years months weeks days yesterday today forever completely altogether entirely recently finally too either away',
@@ -147,6 +214,7 @@ export const englishEndings: EndingLanguage = {
     /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
   present:
     /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
+  once: /\b(?:today|for now|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,
   corrects:
     /\b(?:meant|should have (?:said|written|typed)|correction|typo|auto-?correct(?:ed)?|mis(?:typed|spelled|spelt)|slip of the|or rather|make that|scratch that|(?:my|a) mistake)\b/i,
 };

@@ -1,6 +1,8 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
+import { englishBefalls, englishClassEvents, englishClassStates } from './class-changes.ts';
 import { englishEndings } from './english-endings.ts';
 import { englishLifeChanges } from './life-changes.ts';
+import { englishRenewals } from './renewals.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Pattern of the words for an occupation, up to three words before it included. */
@@ -35,6 +37,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/\b(do|did|does|is|are|was|have|has|ca|wo)n['’]?t\b/gi, "$1n't"],
     [/^i\b/, 'I'],
     [/(?<!\s)\s+,/g, ','],
+    [/\b(my|our) (\p{L}+)'s (?=(?:an?|the|now|called|named) )/giu, '$1 $2 is '],
     // What everybody says is a name where the speaker asks for the same.
     [
       /\b(?:everyone|everybody|people|friends|they all) (?:just )?says? (?=(?-i:\p{Lu})\p{L}+,? (?:please (?:do|say|call|use)|so (?:can|do|may) you|and you|you (?:can|may)|do the same|feel free)(?!\p{L}))/giu,
@@ -53,6 +56,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   changed: [
     ...englishChangedThings,
     ...englishLifeChanges,
+    ...englishClassEvents,
     [
       new RegExp(
         `\\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\\b| (?:to )?(?:the|an?|another|my|our|it|this|that|them|some)\\b| out of (?:the|my|your) | to ${englishNonPlaces.source.slice(1)})(?=,|$| (?:to|out|away|house|abroad|last)\\b)`,
@@ -124,10 +128,13 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [ofEnglishSpeaker('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
     [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
+  states: englishClassStates,
+  befalls: englishBefalls,
+  renewals: englishRenewals,
   others:
-    /^(?:s?he|they(?!(?:['’]ve| have)? \p{L}+ (?:me|us)(?!\p{L}))|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
+    /^(?:s?he|they(?!(?:['’]ve| have)? \p{L}+ (?:me|us)(?!\p{L}))|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:(?:best|good|close|oldest|old|older|elder|younger|little|big|twin) )*(?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
   notStated:
-    /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can|could|(?:do|does|did)(?!n['’]?t| not)|is|are|what|who|where|when|why|how)\b/i,
+    /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can(?!['’]t)|could|(?:do|does|did)(?!n['’]?t| not)|is|are|what|who|where|when|why|how)\b/i,
   negations: [
     [/\bno longer (?=\p{L})/iu, ''],
     [/\b(?:any ?more|any longer)\b/i, ''],

@@ -1,6 +1,7 @@
 import type { EndedValue } from './ended-values.ts';
 import { maskSpeech } from './quotations.ts';
 import { readChange, readForgotten, readLaterStatement, readStatement } from './read-statement.ts';
+import type { RenewedValue } from './renewed-values.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
 import { splitClauses } from './split-clauses.ts';
@@ -31,8 +32,12 @@ export type UserFact = {
   readonly source: FactSource;
   /** The parts of the sentence; absent for a text that is stored as it was sent. */
   readonly statement?: Statement;
-  /** The topics that the sentence states to have changed, and the values that hold no longer. */
-  readonly changes?: { readonly topics: readonly RegExp[]; readonly ended: readonly EndedValue[] };
+  /** The topics that the sentence states to have changed, the values that hold no longer, and what takes their place. */
+  readonly changes?: {
+    readonly topics: readonly RegExp[];
+    readonly ended: readonly EndedValue[];
+    readonly renewed: RenewedValue | undefined;
+  };
   /** The text is stored as it was given, without extraction: only exactly the same text repeats it. */
   readonly isGiven?: true;
   /** The person requests that the statement is forgotten. */
@@ -122,10 +127,10 @@ function changesOf(
     const saysMore = stated.some(({ source }) => isInside(source, from, raw));
     const change = readChange(`${raw.trim()}${isQuestion ? '?' : ''}`, saysMore);
     if (change === undefined) return [];
-    const { text, topics, ended } = change;
+    const { text, topics, ended, renewed } = change;
     const start = from + raw.indexOf(text);
     const source = { message, start, end: start + text.length, saidAt };
-    const changes = { topics, ended };
+    const changes = { topics, ended, renewed };
     const said = content.slice(source.start, source.end);
     return [{ text: resolveDates(said, localAt), sameness: samenessOf(said), role, source, changes }];
   });

@@ -2,6 +2,7 @@ import { analyse } from '#search/analysis/analyse';
 import { disownsNext, disownsStatement } from './disowned.ts';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
+import { type RenewedValue, renewedValue } from './renewed-values.ts';
 import { introducesSpeech } from './reported-clauses.ts';
 import { russian } from './russian-statements.ts';
 import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
@@ -83,6 +84,7 @@ type StatedChange = {
   readonly text: string;
   readonly topics: readonly RegExp[];
   readonly ended: readonly EndedValue[];
+  readonly renewed: RenewedValue | undefined;
 };
 
 /**
@@ -94,16 +96,35 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
   const language = languageOf(sentence);
   for (const text of withoutQuestion(language, sentence)) {
     const plain = ownSentence(language, text);
-    if (plain === undefined) continue;
-    // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
-    const whole = plainText(language, text);
-    const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
-    const topics = language.changed.flatMap(([phrase, about]) => (isSaid(phrase) ? [about] : []));
-    const corrects = language.endings.corrects.test(whole.slice(0, whole.length - plain.length));
-    const ended = endedValues(language.endings, plain, saysMore || corrects);
-    if (topics.length + ended.length > 0) return { text, topics, ended };
+    const change = plain === undefined ? befallingIn(language, text) : ownChangeIn(language, { text, plain, saysMore });
+    if (change.topics.length + change.ended.length > 0 || change.renewed !== undefined) return { text, ...change };
   }
   return undefined;
+}
+
+type ChangeIn = Omit<StatedChange, 'text'>;
+
+function ownChangeIn(
+  language: StatementLanguage,
+  { text, plain, saysMore }: { readonly text: string; readonly plain: string; readonly saysMore: boolean },
+): ChangeIn {
+  // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
+  const whole = plainText(language, text);
+  const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
+  const { changed, states, endings, renewals } = language;
+  const lasts = renewals.renews.test(whole) && !renewals.passes.test(whole);
+  const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about]) => (isSaid(phrase) ? [about] : []));
+  const corrects = endings.corrects.test(whole.slice(0, whole.length - plain.length));
+  const ended = endedValues(endings, plain, saysMore || corrects);
+  return { topics, ended, renewed: renewedValue(renewals, whole, corrects) };
+}
+
+/** What others do that changes something of the speaker: "he proposed and I said yes". */
+function befallingIn(language: StatementLanguage, text: string): ChangeIn {
+  const isOther = text.endsWith('?') || quoted.test(text) || disownsStatement(text);
+  const own = plainText(language, text).replace(language.fillers, '');
+  const topics = language.befalls.flatMap(([phrase, about]) => (!isOther && phrase.test(own) ? [about] : []));
+  return { topics, ended: [], renewed: undefined };
 }
 
 /** Where a statement can begin in a sentence of several that has no marks between them. */
@@ -242,7 +263,7 @@ const everyday =
   /^(?:(?:new|old) )?(?:train|bus|flight|plane|taxi|tram|laptop|phone|computer|pc|screen|monitor|printer|battery|tablet|keyboard|mouse|headphones|wifi|wi-fi|router|parcel|package|order|delivery|coffee|tea|food|lunch|dinner|breakfast|back|neck|tooth|throat|stomach|eyes?|hands?|feet|foot|leg|arm|nose|boss|neighbou?rs?|manager|colleague|teacher|roommate|flatmate|landlord|kids?|baby|child|dog|cat|puppy|kitten)\b/i;
 const lasting = /^(?:an? |the |called |named |[\p{Lu}\d])/u;
 const doing =
-  /^(?:\p{L}+ing\b|wants? (?:this|that|it|me)\b|at \p{L}+ percent|about to\b|still\b|again\b|delayed|late\b|stuck|frozen|empty|dead\b|full\b|off\b|on\b|out\b|asleep|awake|away|back\b|sore|hurting|cold\b|hot\b|ready)/iu;
+  /^(?:\p{L}+ing\b|wants? (?:this|that|it|me)\b|at (?:\p{L}+|\d+) ?percent|about to\b|still\b|again\b|delayed|late\b|stuck|frozen|empty|dead\b|full\b|off\b|on\b|out\b|asleep|awake|away|back\b|sore|hurting|cold\b|hot\b|ready)/iu;
 
 function isOfTheMoment(about: string, value: string): boolean {
   if (/ wants?$/i.test(about) && /^(?:this|that|it|me|the|an answer|everything)\b/i.test(value)) return true;

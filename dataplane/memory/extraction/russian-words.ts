@@ -1,5 +1,7 @@
 import { ofRussianSpeaker, russianChangedThings } from './changed-things.ts';
+import { russianBefalls, russianClassEvents, russianClassStates } from './class-changes.ts';
 import { russianLifeChanges } from './life-changes.ts';
+import { russianRenewals } from './renewals.ts';
 import { russianEndings } from './russian-endings.ts';
 import type { StatementLanguage } from './statement.ts';
 
@@ -48,6 +50,7 @@ export const russianWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   changed: [
     ...russianChangedThings,
     ...russianLifeChanges,
+    ...russianClassEvents,
     [
       atStart(
         `(?:переехал[аи]?|перебрал(?:ся|ась|ись))(?! (?:в|на) ${russianNonPlaces.source.slice(1)}| на (?:нов|друг))(?= в | из | недавно|,|$)`,
@@ -107,6 +110,9 @@ export const russianWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [ofRussianSpeaker('ошиб(?:ся|лась) с возрастом'), /^age$/],
     [ofRussianSpeaker('(?:перепутал[аи]? месяц|не тот месяц написал[аи]?)(?=,|$| день)'), /^(?:birthday|my: день)/],
   ],
+  states: russianClassStates,
+  befalls: russianBefalls,
+  renewals: russianRenewals,
   others:
     /^(?:он|она|они|оно|ты|вы|герой|героиня|кто-то|все|(?:мо[йяи]|наш[аи]?|его|её|ее|их)?\s*(?:муж|жена|партн[её]р|друг|подруга|друзья|брат|сестра|сын|дочь|мама|мать|папа|отец|родители|сосед|соседка|коллега|дядя|т[её]тя))(?![\p{L}])/iu,
   notStated:

@@ -2,6 +2,7 @@ import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
 import type { QuoteFault } from './quoted-fact.ts';
 import { readStatement } from './read-statement.ts';
+import { type RenewedValue, renewalFit } from './renewed-values.ts';
 
 /** A known memory of the scope of the add. */
 export type KnownMemory = {
@@ -99,13 +100,13 @@ function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['r
 }
 
 /**
- * Decides about a sentence that states a change. The sentence replaces the known memory of its topic: by the statement
- * that it also makes, or as a whole.
+ * Decides about a sentence that states a change. The sentence replaces the known memory of its topic, or the one whose value
+ * it ends or renews: by the statement that it also makes, or as a whole.
  */
 function settleChange(
   decisions: FactDecision[],
   at: number,
-  { topics, ended }: NonNullable<UserFact['changes']>,
+  { topics, ended, renewed }: NonNullable<UserFact['changes']>,
   known: readonly KnownMemory[],
 ): void {
   const fact = (decisions[at] as FactDecision).fact;
@@ -118,30 +119,94 @@ function settleChange(
     }
     return;
   }
-  const isChanged = (topic: string): boolean => topics.some((about) => about.test(topic));
   if (ended.length > 0 && settleEnded(decisions, at, ended, known)) return;
+  if (topics.length > 0 && settleTopics(decisions, at, topics, known)) return;
+  if (renewed !== undefined) settleRenewed(decisions, at, renewed, known);
+}
+
+/**
+ * Replaces the memory of a topic that a sentence states to have changed.
+ * @returns whether there is such a memory, or a statement of the same sentence has already settled the change
+ */
+function settleTopics(
+  decisions: FactDecision[],
+  at: number,
+  topics: readonly RegExp[],
+  known: readonly KnownMemory[],
+): boolean {
+  const fact = (decisions[at] as FactDecision).fact;
+  const isChanged = (topic: string): boolean => topics.some((about) => about.test(topic));
   const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
-  // A statement of the same sentence has already settled the change.
-  if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return;
+  if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return true;
+  const targets = changeable(decisions, fact, known).filter(({ topic }) => isChanged(topic ?? ''));
+  if (isAmbiguous(targets)) return false;
+  // A statement that is the whole sentence would otherwise be a second memory with the same text.
+  const isWhole = (one: FactDecision): boolean =>
+    one.kind === 'ADD' && isWithin(one.fact, fact) && one.fact.text === fact.text;
+  const whole = decisions.findIndex(isWhole);
+  const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? (whole < 0 ? at : whole);
+  return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact));
+}
+
+/** The memories that a sentence may change: no other decision is about them, and none was stated later. */
+function changeable(
+  decisions: readonly FactDecision[],
+  fact: UserFact,
+  known: readonly KnownMemory[],
+): readonly KnownMemory[] {
   const touched = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
-  const isTarget = (memory: KnownMemory): boolean =>
-    memory.topic !== null && isChanged(memory.topic) && !touched.has(memory.memoryId) && !isStatedAfter(fact, memory);
-  const targets = known.filter(isTarget);
-  if (isAmbiguous(targets)) return;
-  const target = targets[0];
-  const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? at;
+  return known.filter(
+    (memory) => memory.topic !== null && !touched.has(memory.memoryId) && !isStatedAfter(fact, memory),
+  );
+}
+
+/**
+ * Replaces a memory, or where there is none a fact that the same add stated before, by the fact at a place.
+ * @returns whether there is one
+ */
+function replaceAt(
+  decisions: FactDecision[],
+  { at, place }: { readonly at: number; readonly place: number },
+  target: KnownMemory | undefined,
+  isReplaced: (one: FactDecision) => boolean,
+): boolean {
+  const sentence = (decisions[at] as FactDecision).fact;
   const stated = (decisions[place] as FactDecision).fact;
   if (target !== undefined) {
     const topic = stated.statement?.topic ?? target.topic;
     const { memoryId } = target;
     decisions[place] = { kind: 'UPDATE', fact: stated, memoryId, topic, isWholeTopic: true, reason: 'replaces' };
-    return;
+    return true;
   }
-  const earlier = decisions.findIndex((one) => one.kind === 'ADD' && isBefore(one.fact, fact) && isAbout(one.fact));
-  if (earlier < 0) return;
+  const earlier = decisions.findIndex((one) => one.kind === 'ADD' && isBefore(one.fact, sentence) && isReplaced(one));
+  if (earlier < 0) return false;
   decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'repeated in this add');
   decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
+  return true;
+}
+
+/** Replaces the memory that fits a renewed value best; where two fit as well, the sentence changes nothing. */
+function settleRenewed(
+  decisions: FactDecision[],
+  at: number,
+  renewed: RenewedValue,
+  known: readonly KnownMemory[],
+): void {
+  const { fact } = decisions[at] as FactDecision;
+  const own = [...decisions.entries()].filter(([place, one]) => place !== at && isWithin(one.fact, fact));
+  // A statement of the same sentence has settled the change, or is known.
+  if (own.some(([, one]) => one.kind !== 'ADD' && (one.kind !== 'NONE' || one.reason === 'known'))) return;
+  const fits = changeable(decisions, fact, known)
+    .map((memory) => ({ memory, fit: renewalFit(renewed, memory) }))
+    .filter(({ fit }) => fit > 0)
+    .toSorted((one, other) => other.fit - one.fit);
+  const [best, second] = fits;
+  if (best !== undefined && best.fit === second?.fit) return;
+  const place = own.find(([, one]) => one.kind === 'ADD' && one.fact.statement?.holds === true)?.[0] ?? at;
+  replaceAt(decisions, { at, place }, best?.memory, ({ fact: { text, statement } }) => {
+    return statement !== undefined && renewalFit(renewed, { text, topic: statement.topic }) > 0;
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { endedValues } from './ended-values.ts';
+import type { renewedValue } from './renewed-values.ts';
 
 /** A statement that a person makes about themselves. */
 export type Statement = {
@@ -54,4 +55,10 @@ export type StatementLanguage = {
    * Phrases that state a change in the speaker's life, and the topics that they change; a single word is never enough.
    */
   readonly changed: readonly (readonly [words: RegExp, topics: RegExp])[];
+  /** Phrases that state a value, and change it beside words for a lasting present. */
+  readonly states: readonly (readonly [words: RegExp, topics: RegExp])[];
+  /** Phrases of which another person is the subject, and that change something of the speaker. */
+  readonly befalls: readonly (readonly [words: RegExp, topics: RegExp])[];
+  /** Words around a value that takes the place of another one. */
+  readonly renewals: Parameters<typeof renewedValue>[0];
 };

@@ -340,4 +340,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await memory.add(user, of(memoryLimits.changesOfAdd))).toMatchObject({ status: 'SUCCEEDED' });
     expect(await memory.all(user)).toContain('I live in Rome');
   });
+
+  test('of sentences that only name a new value as many as allowed are compared, and the add succeeds', async () => {
+    const of = (count: number) =>
+      said(
+        [
+          ...Array.from({ length: count }, (_, at) => `game${at} is on Friday now.`),
+          'the wedding is in July now.',
+        ].join(' '),
+      );
+    const after = async (user: { readonly user: string }, count: number) => {
+      await memory.add(user, said('My wedding is in June.'));
+      expect(await memory.add(user, of(count))).toMatchObject({ status: 'SUCCEEDED' });
+      return memory.all(user);
+    };
+    expect(await after({ user: 'bride' }, memoryLimits.changesOfAdd - 1)).toEqual(['the wedding is in July now']);
+    expect(await after({ user: 'groom' }, memoryLimits.changesOfAdd)).toEqual(['My wedding is in June']);
+  });
 });
