@@ -16,7 +16,7 @@ const ownDeed =
 const itsObject =
   '(?! (?!(?:на|в|во|и|но|а|за|по|из-за|еще|уже|год|года|лет|месяц|неделю|давно|недавно|вчера|сегодня|весной|летом|осенью|зимой|потом|теперь|сейчас|я|мы|совсем|окончательно|наконец|прошл\\p{L}+)(?!\\p{L}))\\p{L})';
 
-/** Words of Russian speakers about what holds no longer. */
+/** Words of Russian speakers about facts that are no longer true. */
 export const russianEndings: EndingLanguage = {
   ofSpeaker: ofRussianSpeaker,
   endings: [

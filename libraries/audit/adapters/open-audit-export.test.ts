@@ -148,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(other).not.toBe(two);
   });
 
-  test('a process that starts later continues after the last stored entry', async () => {
+  test('an audit exporter that starts later continues after the last stored entry', async () => {
     await using parts = await openParts();
     await using receiver = await startScriptedHttp(answers({}));
     await parts.log.write([auditContent(1)]);
