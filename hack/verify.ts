@@ -41,7 +41,7 @@ function arePicturesNew(): boolean {
 async function renewPictures(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'portcullis-pictures-'));
   process.env['PORTCULLIS_PICTURES'] = folder.path;
-  const picture = ['run', 'e2e/console/overview.test.ts', '-t', 'picture of the documentation'];
+  const picture = ['run', 'e2e/console/overview.test.ts', '-t', 'the picture in the documentation'];
   if ((await runTool('vitest', picture)) !== 0) throw new Error('the test of the pictures failed');
   const names = readdirSync(folder.path);
   if (names.length === 0)
