@@ -252,7 +252,7 @@ describe('further texts in a stream', () => {
     },
   );
 
-  test('a string of a delta that goes on behind a blank is judged in its text only', () => {
+  test('a string of a delta that continues behind a blank is judged in its text only', () => {
     const frames = ['one ', 'two', ' three'].map((status) => frame({ status }));
     const { windows, end } = run([...frames, finish, done]);
     expect(end).toEqual({ kind: 'finished' });
@@ -557,7 +557,7 @@ describe('a stream whose binding refuses text that is not judged', () => {
     });
   });
 
-  test('a word that a client takes as a whole is a value of the API, also where each frame repeats it', () => {
+  test('a word that a client takes as a whole is a value of the API, and a repetition of it as well', () => {
     const frames = Array.from({ length: 40 }, () =>
       frame({ channel: 'analysis', tool_calls: [{ index: 0, function: { name: 'search' } }] }, { provider: 'azure' }),
     );
