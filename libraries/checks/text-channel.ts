@@ -28,6 +28,9 @@ export class TextChannel {
   /** The first half of a surrogate pair, kept until the next piece of text contains the second half. */
   #highSurrogate = '';
   #ended = false;
+  /** Where the last value ended, and up to where text leaves because values in it have passed. */
+  #settledEnd = 0;
+  #leftEnd = 0;
 
   /**
    * Adds the next piece of the text; a surrogate pair may be split between two pieces.
@@ -55,6 +58,25 @@ export class TextChannel {
 
   get #pendingBytes(): number {
     return this.#pending.length + this.#addedBytes;
+  }
+
+  /**
+   * Marks the end of the text so far as that of a value, which is complete although the text may go on (docs/design/streaming.md, "Values that
+   * frames repeat"): it leaves when it has passed a check. Not while the text ends with half a surrogate pair.
+   */
+  settle(): void {
+    if (this.#highSurrogate !== '') return;
+    this.#settledEnd = this.length;
+    this.#leaveSettled();
+  }
+
+  /** Whether the text so far ends with a value that has not passed a check. */
+  get hasSettled(): boolean {
+    return this.#settledEnd > this.#checkedEnd;
+  }
+
+  #leaveSettled(): void {
+    if (!this.hasSettled) this.#leftEnd = this.#settledEnd;
   }
 
   /** Marks the text as complete. @returns whether it is well-formed: false when it ends with half a surrogate pair */
@@ -89,7 +111,7 @@ export class TextChannel {
   /** Position up to which text may be sent to the client. */
   get releasedEnd(): number {
     if (this.#ended && this.#pendingBytes === 0) return this.#checkedEnd;
-    return Math.max(0, this.#checkedEnd - heldTailBytes);
+    return Math.max(this.#leftEnd, this.#checkedEnd - heldTailBytes);
   }
 
   /** The next window to judge; undefined while the window is incomplete, and when no text is left to judge. */
@@ -123,6 +145,7 @@ export class TextChannel {
     // A short rest is copied, because a part of a buffer keeps the whole buffer in memory.
     this.#pending = rest.length <= limits.windowBytes ? Buffer.from(rest) : rest;
     this.#checkedEnd = window.end;
+    this.#leaveSettled();
   }
 
   /**

@@ -143,11 +143,11 @@ test('the log line of a denied request names request, client, rule, stage and re
 test('a client can choose the request id, as a UUID', async () => {
   const own = '0190a5d0-7b1c-7000-8000-00000000ABCD';
   const answer = await world.chat(says('hi'), { 'x-request-id': own });
-  expect(answer.headers.get('x-request-id')).toBe(own.toLowerCase());
-  await recordOf(own.toLowerCase());
+  expect(answer.headers.get('x-request-id')).toBe(own);
+  await recordOf(own);
   for (const other of [`${own} `, `${own}0`, own.slice(1), own.replaceAll('-', '')]) {
     const { headers } = await world.chat(says('hi'), { 'x-request-id': other });
-    expect(headers.get('x-request-id') === own.toLowerCase()).toBe(other.trim() === own);
+    expect(headers.get('x-request-id') === own).toBe(other.trim() === own);
   }
 });
 

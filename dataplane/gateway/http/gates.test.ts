@@ -79,6 +79,7 @@ describe('a request', () => {
     for (const path of ['/v1/models', '/v1/none', chatPath]) {
       expect(await idOf(path, uuid)).toBe(uuid);
       expect(await idOf(path, digits)).toBe(digits);
+      for (const id of [uuid, digits]) expect(await idOf(path, id.toUpperCase())).toBe(id.toUpperCase());
       for (const other of [`${digits}0`, digits.slice(1), 'a text of the client']) {
         expect(await idOf(path, other)).toMatch(made);
       }

@@ -245,6 +245,12 @@ describe('masks in a request', () => {
   test('the parameters that every client sends are not refused as unjudged text', async () => {
     const body = { messages: [said], temperature: 0.5, tool_choice: 'auto', reasoning_effort: 'low', seed: 1 };
     expect((await ask('strict', body)).status).toBe(200);
+    const values = {
+      response_format: { type: 'json_object' },
+      tool_choice: { type: 'auto' },
+      logit_bias: { 50256: -100 },
+    };
+    expect((await ask('strict', { messages: [said], ...values })).status).toBe(200);
     expect(codeOf(await ask('strict', { messages: [said], user: 'u 1' }))).toMatchObject({ param: 'user' });
   });
 });

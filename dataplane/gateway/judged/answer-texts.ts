@@ -4,6 +4,7 @@ import { reasoningKeys } from '../chat/known-keys.ts';
 import type { ChatAnswer } from '../chat/read-chat-answer.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
+import { readAnswerPictures } from './picture-texts.ts';
 import { readToolCalls } from './request-texts.ts';
 import { isModeration, isService } from './service-value.ts';
 
@@ -65,7 +66,8 @@ export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: R
       else if (reasoningMembers.has(key)) collector.take('reasoning', value, key, role, true);
       else {
         collector.takeDecoded('parameters', key, '', role);
-        collector.take('parameters', value, '', role, true);
+        if (key === 'images') readAnswerPictures(key, value, role, collector);
+        else collector.take('parameters', value, '', role, true);
       }
     }
   }
@@ -89,7 +91,8 @@ function readParts(content: JsonNode, collector: TextCollector): void {
       if (reasoningMembers.has(key)) collector.take('reasoning', value, key, role, true);
       else {
         if (!isFixedKey(key)) collector.takeDecoded('parameters', key, '', role);
-        collector.take('parameters', value, '', role, true);
+        if (key === 'image_url') readAnswerPictures(key, value, role, collector);
+        else collector.take('parameters', value, '', role, true);
       }
     }
   }

@@ -183,7 +183,48 @@ const answers: Readonly<
 };
 
 describe('a text of any form at any member of a chat answer', () => {
-  test.each(Object.entries(answers))('in a complete chat answer, %s is judged or refused', (_, [keys, put]) => {
+  const noise = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7) % 256)).toString('base64');
+  const pdf = Buffer.from('%PDF-1.7\0').toString('base64');
+  const shown = (url: string) => ({ type: 'image_url', image_url: { url } });
+  const names: ReadonlySet<string> = new Set(['images', 'image_url']);
+  const pictures: Readonly<Record<string, (url: string) => object>> = {
+    'images as addresses': (url) => ({ images: [shown(url)] }),
+    'images as strings': (url) => ({ images: [url] }),
+    'a part of the content': (url) => ({ content: [shown(url)] }),
+    'a part of the content with the address alone': (url) => ({ content: [{ type: 'image_url', image_url: url }] }),
+  };
+
+  test.each(Object.entries(pictures))(
+    'a picture of an answer is no text, and what else it has is judged: %s',
+    (_, put) => {
+      const whole = (url: string, judged: ReadonlySet<JudgedTextKind>) => {
+        const bytes = Buffer.from(JSON.stringify(choice('message', put(url))));
+        const answer = readChatAnswer(bytes);
+        if (answer === undefined) throw new Error('the answer is not valid');
+        const { units, unjudgedAt } = readAnswerTexts(answer, bytes, judged);
+        return { texts: contentsOf(units).filter((text) => !names.has(text)), isUnjudged: unjudgedAt !== undefined };
+      };
+      const streamed = (url: string, judged: ReadonlySet<JudgedTextKind>) => {
+        const data = Buffer.from(JSON.stringify(choice('delta', put(url))));
+        const { pieces, lone, unjudged } = readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
+        const texts = new Set([...pieces.map(({ text }) => text), ...lone]);
+        return { texts: [...texts].filter((text) => !names.has(text)), isUnjudged: unjudged };
+      };
+      for (const read of [whole, streamed]) {
+        for (const judged of [all, none]) {
+          expect(read(`data:image/png;base64,${noise}`, judged)).toEqual({ texts: [], isUnjudged: false });
+          expect(read(`data:application/pdf;base64,${pdf}`, judged)).toEqual({ texts: [], isUnjudged: true });
+        }
+        const text = `data:text/plain;base64,${Buffer.from(foundText).toString('base64')}`;
+        const address = `https://x.example/?q=${encodeURIComponent(foundText)}`;
+        expect(read(text, all)).toEqual({ texts: [foundText], isUnjudged: false });
+        expect(read(address, all).texts).toEqual([address, `https://x.example/?q=${foundText}`]);
+        for (const url of [text, address]) expect(read(url, none)).toEqual({ texts: [], isUnjudged: true });
+      }
+    },
+  );
+
+  test.each(Object.entries(answers))('%s: is judged, or refused, in a whole answer', (_, [keys, put]) => {
     const unseen = formsAt(keys, (key, value) => put('message', key, value)).filter(({ value }) => {
       const bytes = value({});
       const answer = readChatAnswer(bytes);
@@ -204,8 +245,8 @@ describe('a text of any form at any member of a chat answer', () => {
       const contract = [chunk.content, chunk.refusal];
       const read = (judged: ReadonlySet<JudgedTextKind>) =>
         readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
-      const { pieces, calls } = read(all);
-      const texts = [...pieces.map(({ text }) => text), ...calls.flatMap(({ name, input }) => [name, input])];
+      const { pieces, lone, calls } = read(all);
+      const texts = [...pieces.map(({ text }) => text), ...lone, ...calls.flatMap(({ name, input }) => [name, input])];
       return !holdsForm([...contract, ...texts]) || !(read(none).unjudged || holdsForm(contract));
     });
     expect(unseen.map(({ name }) => name)).toEqual([]);

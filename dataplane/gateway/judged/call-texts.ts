@@ -15,12 +15,23 @@ const role = 'assistant';
 export class CallTexts {
   readonly #names = new Map<string, string>();
   readonly #inputs = new Map<string, string>();
+  /** The names of calls that have several ones: some clients join them, and others take one of them. */
+  readonly #loneNames = new Set<string>();
+  /** The first name of each call. */
+  readonly #firstNames = new Map<string, string>();
 
   add(calls: DeltaTexts['calls']): void {
     for (const { call, name, input } of calls) {
-      if (name !== '') this.#names.set(call, (this.#names.get(call) ?? '') + name);
+      if (name !== '') this.#addName(call, name);
       if (input !== '') this.#inputs.set(call, (this.#inputs.get(call) ?? '') + input);
     }
+  }
+
+  #addName(call: string, name: string): void {
+    const first = this.#firstNames.get(call);
+    if (first === undefined) this.#firstNames.set(call, name);
+    else for (const one of [first, name]) this.#loneNames.add(one.toWellFormed());
+    this.#names.set(call, (this.#names.get(call) ?? '') + name);
   }
 
   /**
@@ -28,7 +39,7 @@ export class CallTexts {
    * one check is judged in windows, as the other texts of a stream.
    */
   checks(limits: CheckLimits): readonly (readonly string[])[] {
-    const names = [...this.#names.values()].map((content) => ({ role, content }));
+    const names = [...new Set([...this.#names.values(), ...this.#loneNames])].map((content) => ({ role, content }));
     const budget = newBudget();
     const inputs = [...this.#inputs.values()].flatMap((value) =>
       collectNested({ kind: 'string', value, start: 0, end: 0 }, { role, numbers: true }, budget),

@@ -36,10 +36,13 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
     role: string,
     numbers: true | 'long',
   ): readonly CheckUnit[] => {
-    // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is
-    // judged.
-    if (!judged.has(kind) && node.kind === 'string' && isApiWord(node.value)) return [];
-    return collectTexts(node, bytes, { role, numbers: judged.has(kind) ? numbers : 'long' });
+    if (judged.has(kind)) return collectTexts(node, bytes, { role, numbers });
+    const found = collectTexts(node, bytes, { role, numbers: 'long' });
+    // Values of the API, such as "auto", are seen by a check only where their kind is judged. A reasoning has none.
+    const mayBeValue = kind === 'parameters' || (node.kind === 'string' && kind !== 'reasoning');
+    return mayBeValue && isApiValue(found.filter((unit) => !isShortNumber(unit)).map(({ content }) => content))
+      ? []
+      : found;
   };
   const add = (kind: JudgedTextKind, found: readonly CheckUnit[], place: string): void => {
     if (found.length === 0) return;
@@ -74,6 +77,19 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
     },
     covered: () => ({ units: withoutRepetitions(units), unjudgedAt }),
   };
+}
+
+/** Whether a unit is a key of a few digits, such as the number of a token. A number of this length is no text either. */
+function isShortNumber({ content, place }: CheckUnit): boolean {
+  return place.kind === 'fixed' && /^\d{1,11}$/.test(content);
+}
+
+/** The most different words of a value of the API: a content filter has about ten. */
+const mostApiWords = 16;
+
+/** Whether the strings and keys of one value are values of the API: a few single words in lower case. */
+export function isApiValue(texts: readonly string[]): boolean {
+  return new Set(texts).size <= mostApiWords && texts.every(isApiWord);
 }
 
 const apiWord = /^[a-z_]{1,24}$/;

@@ -1,29 +1,44 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import { type JsonNode, member } from '#kit/json/parse-tree';
+import { partKeys } from '../chat/known-keys.ts';
 import { type AnswerPlace, isOfContent, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
 import { isFixedKey, writtenAt } from './collect-texts.ts';
-import { isApiWord } from './covered-texts.ts';
+import { isApiValue, isApiWord } from './covered-texts.ts';
 import { escapedTexts } from './escaped-texts.ts';
+import { readPictureString } from './picture-texts.ts';
 import type { Coverage } from './route-coverage.ts';
 import { isService } from './service-value.ts';
 
 /**
- * A piece of a text that grows from frame to frame. `path` names the member, without positions in lists, and with the `index` of an
- * item where it has one. `isString`: it is a string and no key or number, which have a blank behind them. `inList`: it is in an item
- * of a list.
+ * How clients take a string of kind `parameters` that is no item of a list. `value`: they take a member of the root or the choice
+ * anew from each frame. `member`: some clients join those of a delta to one text, and others take the last one.
  */
-type Piece = { readonly path: string; readonly text: string; readonly isString?: true; readonly inList?: true };
+type Reading = 'value' | 'member';
 
-/** A piece of one tool call; `call` is the number of that call in the message. */
+/**
+ * A piece of a text that grows from frame to frame. `path` names the place and the member, without positions in lists, and with the
+ * `index` of an item where it has one. `isString`: it is a string and no number, which has a blank behind it. `inList`: it is in an
+ * item of a list.
+ */
+type Piece = {
+  readonly path: string;
+  readonly text: string;
+  readonly isString?: true;
+  readonly inList?: true;
+  readonly reading?: Reading;
+};
+
+/** A piece of one tool call; `call` is the place and the number of that call in the message. */
 type CallPiece = { readonly call: string; readonly name: string; readonly input: string };
 
 /** The texts of one frame beyond content and refusal, of the kinds that `judge` of the binding adds. */
 export type DeltaTexts = {
   readonly pieces: readonly Piece[];
   /**
-   * Strings of `pieces` that a client can read as texts of their own: several ones of the frame that have one path, those in a list of
-   * kind `parameters`, and those of a call whose input is no string, as they are written and without the escapes of JSON in them. A rule
-   * for whole words does not find a word to which another string is glued.
+   * Strings of `pieces` that a client can read as texts of their own: several ones of the frame that have one path, those of the root and
+   * the choice, those in a list of kind `parameters`, and those of a call whose input is no string, as they are written and without
+   * the escapes of JSON in them. A rule for whole words does not find a word to which another string is glued. Also the keys of the
+   * frame, as one text with blanks.
    */
   readonly lone: readonly string[];
   readonly calls: readonly CallPiece[];
@@ -31,9 +46,14 @@ export type DeltaTexts = {
   readonly isCall: boolean;
   /** Whether the frame has text of a kind that is not judged. */
   readonly unjudged: boolean;
+  /** Words of kinds that are not judged. Each is a value of the API alone, and all of one path can be a text. */
+  readonly words: readonly { readonly path: string; readonly text: string }[];
 };
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
+
+/** Keys of the API whose values have texts. They are the same in each frame. */
+const apiKeys: ReadonlySet<string> = new Set(['logprobs', 'content_filter_results', 'prompt_filter_results']);
 
 /**
  * Reads one frame that `readChunk` accepted: its root, the choice and the delta (docs/design/judged-texts.md, "Streams").
@@ -43,30 +63,56 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   const pieces: Piece[] = [];
   const logprobs: Piece[] = [];
   const items: string[] = [];
+  const keys: string[] = [];
   const calls: CallPiece[] = [];
+  const words: { readonly path: string; readonly text: string }[] = [];
   let unjudged = false;
   let isCall = false;
   const judgesCalls = judged.has('toolCalls') || judged.has('names');
-  const takePieces = (kind: JudgedTextKind, path: string, value: JsonNode, isItem = false): void => {
-    const found = piecesOf(value, path, bytes, isItem ? { inList: true } : {});
-    if (!judged.has(kind)) unjudged ||= found.some(({ text }) => !isApiWord(text));
-    else if (path === 'logprobs') for (const one of found) logprobs.push(one);
-    else {
-      // Not as arguments: a frame can have more pieces than a call may have arguments.
-      for (const one of found) pieces.push(one);
-      // The pieces of a reasoning are items in some APIs.
-      if (kind !== 'reasoning') for (const text of textsOf(found.filter(({ inList }) => inList))) items.push(text);
-      if (kind === 'toolCalls') for (const text of textsOf(found).flatMap(withoutEscapes)) items.push(text);
-    }
+  const takeUnjudged = ({ kind, place, key, value }: Taken, found: FoundPieces): void => {
+    const texts = [...found.keys, ...found.pieces.map(({ text }) => text)];
+    const isMember = kind === 'parameters' && key !== 'logprobs';
+    const isWords = isMember ? isApiValue(texts) : kind === 'toolCalls' && value.kind === 'string' && isApiValue(texts);
+    if (!isWords) unjudged ||= texts.length > 0;
+    else if (place === 'message') for (const one of found.pieces) words.push(one);
   };
-  const takeKey = (kind: JudgedTextKind, path: string, key: string): void => {
-    if (judged.has(kind)) pieces.push({ path, text: `${key} ` });
-    else unjudged ||= !isApiWord(key);
+  const takePieces = (taken: Taken): void => {
+    const { kind, place, key, path, value, isItem } = taken;
+    const isParameter = kind === 'parameters' && key !== 'logprobs';
+    const reading: Reading | undefined = !isParameter ? undefined : place === 'message' ? 'member' : 'value';
+    const found: FoundPieces = { pieces: [], keys: [], isUnreadable: false };
+    const how = {
+      ...(isItem === true ? { inList: true as const } : {}),
+      ...(reading === undefined ? {} : { reading }),
+    };
+    collectPieces(value, path, { bytes, found, isPicture: isParameter && pictureKeys.has(key) }, how);
+    if (found.isUnreadable) unjudged = true;
+    if (!judged.has(kind)) {
+      takeUnjudged(taken, found);
+      return;
+    }
+    for (const one of found.keys) keys.push(one);
+    if (kind === 'parameters' && key === 'logprobs') {
+      for (const one of found.pieces) logprobs.push(one);
+      return;
+    }
+    // Not as arguments: a frame can have more pieces than a call may have arguments.
+    for (const one of found.pieces) pieces.push(one);
+    // The pieces of a reasoning are items in some APIs.
+    const isLone = ({ inList, isString }: Piece): boolean =>
+      kind !== 'reasoning' && (inList === true || (reading === 'value' && isString === true));
+    for (const text of textsOf(found.pieces.filter(isLone))) items.push(text);
+    if (kind === 'toolCalls') for (const text of textsOf(found.pieces).flatMap(withoutEscapes)) items.push(text);
+  };
+  const takeKey = (kind: JudgedTextKind, key: string): void => {
+    if (!judged.has(kind)) unjudged ||= !isApiWord(key);
+    else if (!apiKeys.has(key)) keys.push(key);
   };
   const takeCall = (call: CallPiece): void => {
     const name = judged.has('names') ? call.name : '';
     const input = judged.has('toolCalls') ? call.input : '';
     unjudged ||= (name !== call.name && !isApiWord(call.name)) || input !== call.input;
+    if (name !== call.name) words.push({ path: `${call.call} name`, text: call.name });
     if (name !== '' || input !== '') calls.push({ call: call.call, name, input });
   };
   for (const { node, place } of placesOf(frame)) {
@@ -74,18 +120,25 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
       const { key, value } = one;
       if (place === 'message' && key === 'content') readParts(value, takePieces, takeKey);
       if (isWithoutFurtherText(one, place)) continue;
+      const path = below(place, key);
       if (key === 'tool_calls' || key === 'function_call') {
         isCall ||= judgesCalls && value.kind !== 'null';
-        readCalls(key, value, { takeCall, takePieces, takeKey });
-      } else if (reasoningMembers.has(key)) takePieces('reasoning', key, value);
+        readCalls({ key, place, path, value }, { takeCall, takePieces, takeKey });
+      } else if (reasoningMembers.has(key)) takePieces({ kind: 'reasoning', place, key, path, value });
       else {
-        takeKey('parameters', 'keys', key);
-        takePieces('parameters', key, value);
+        takeKey('parameters', key);
+        takePieces({ kind: 'parameters', place, key, path, value });
       }
     }
   }
-  const lone = [...items, ...textsOf(repeated(pieces))];
-  return { pieces: [...pieces, ...logprobs, ...apart(logprobs)], lone, calls, isCall, unjudged };
+  const keyTexts = keys.length === 0 ? [] : [keys.join(' ').toWellFormed()];
+  const lone = [...items, ...textsOf(repeated(pieces)), ...keyTexts];
+  return { pieces: [...pieces, ...logprobs, ...apart(logprobs)], lone, calls, isCall, unjudged, words };
+}
+
+/** The path of a member. The length of the key tells it apart from a path with the same characters. */
+function below(path: string, key: string): string {
+  return `${path}.${key.length}:${key}`;
 }
 
 /** The strings of which a frame has several ones with one path. */
@@ -121,11 +174,11 @@ function readParts(content: JsonNode, takePieces: Sink['takePieces'], takeKey: S
     for (const one of part.kind === 'object' ? part.members : []) {
       if (isOfContent(one)) continue;
       const { key, value } = one;
-      const path = `content.${key}`;
-      if (reasoningMembers.has(key)) takePieces('reasoning', path, value);
+      const at = { place: 'message', key, path: below('message content', key), value } as const;
+      if (reasoningMembers.has(key)) takePieces({ kind: 'reasoning', ...at });
       else {
-        if (!isFixedKey(key)) takeKey('parameters', 'content keys', key);
-        takePieces('parameters', path, value, true);
+        if (!isFixedKey(key)) takeKey('parameters', key);
+        takePieces({ kind: 'parameters', ...at, isItem: true });
       }
     }
   }
@@ -143,67 +196,97 @@ function placesOf(root: JsonNode): readonly { readonly node: ObjectNode; readonl
   return places.flatMap(({ node, place }) => (node?.kind === 'object' ? [{ node, place }] : []));
 }
 
+/** A value whose texts are taken. `isItem`: it is one of a list, or belongs to one. */
+type Taken = {
+  readonly kind: JudgedTextKind;
+  readonly place: AnswerPlace;
+  readonly key: string;
+  readonly path: string;
+  readonly value: JsonNode;
+  readonly isItem?: boolean;
+};
+
 type Sink = {
   readonly takeCall: (call: CallPiece) => void;
-  /** `isItem`: the value is one of a list, or belongs to one. */
-  readonly takePieces: (kind: JudgedTextKind, path: string, value: JsonNode, isItem?: boolean) => void;
-  readonly takeKey: (kind: JudgedTextKind, path: string, key: string) => void;
+  readonly takePieces: (taken: Taken) => void;
+  readonly takeKey: (kind: JudgedTextKind, key: string) => void;
 };
 
 const callService: ReadonlySet<string> = new Set(['index', 'id', 'type']);
 
-function readCalls(key: string, value: JsonNode, sink: Sink): void {
+function readCalls({ key, place, path, value }: Omit<Taken, 'kind'>, sink: Sink): void {
   const calls = value.kind === 'array' ? value.items : [value];
   for (const [position, call] of calls.entries()) {
     if (call.kind !== 'object') {
-      sink.takePieces('toolCalls', key, call, true);
+      sink.takePieces({ kind: 'toolCalls', place, key, path, value: call, isItem: true });
       continue;
     }
     const index = member(call, 'index');
     const isNumbered = index?.kind === 'number';
     // Without a number a call of a later frame can be another one.
     const isItem = value.kind === 'array' && !isNumbered;
-    readCall(key, `${key} ${isNumbered ? index.value : position}`, call, { ...sink, isItem });
+    readCall(`${path} ${isNumbered ? index.value : position}`, call, place, { ...sink, isItem });
   }
 }
 
-function readCall(path: string, call: string, node: ObjectNode, sink: Sink & { readonly isItem: boolean }): void {
+function readCall(call: string, node: ObjectNode, place: AnswerPlace, sink: Sink & { readonly isItem: boolean }): void {
   for (const one of node.members) {
     const { key, value } = one;
     if (isService(one, callService)) continue;
-    if ((key === 'function' || key === 'custom') && value.kind === 'object') readCall(path, call, value, sink);
+    if ((key === 'function' || key === 'custom') && value.kind === 'object') readCall(call, value, place, sink);
     else if (key === 'name' && value.kind === 'string') sink.takeCall({ call, name: value.value, input: '' });
     else if ((key === 'arguments' || key === 'input') && value.kind === 'string')
       sink.takeCall({ call: `${call} ${key}`, name: '', input: value.value });
     else {
-      if (!isFixedKey(key)) sink.takeKey('toolCalls', `${path} keys`, key);
+      if (!isFixedKey(key)) sink.takeKey('toolCalls', key);
       // An input that is no string has no pieces.
-      sink.takePieces('toolCalls', `${call}.${key}`, value, sink.isItem || key === 'arguments' || key === 'input');
+      const isItem = sink.isItem || key === 'arguments' || key === 'input';
+      sink.takePieces({ kind: 'toolCalls', place, key, path: below(call, key), value, isItem });
     }
   }
 }
 
+/** The texts of a value, and whether it has data of a file that cannot be read. */
+type FoundPieces = { readonly pieces: Piece[]; readonly keys: string[]; isUnreadable: boolean };
+type Collecting = { readonly bytes: Buffer; readonly found: FoundPieces; readonly isPicture: boolean };
+type HowRead = Pick<Piece, 'inList' | 'reading'>;
+
+/** Members with pictures or their addresses. */
+const pictureKeys: ReadonlySet<string> = new Set(['images', 'image_url']);
+
 /** Every string below a value, keys of an author, and numbers as they are written. */
-function piecesOf(node: JsonNode, path: string, bytes: Buffer, inList: Pick<Piece, 'inList'> = {}): readonly Piece[] {
+function collectPieces(node: JsonNode, path: string, into: Collecting, how: HowRead, isMember = false): void {
+  const { bytes, found } = into;
   switch (node.kind) {
-    case 'string':
-      return node.value === '' ? [] : [{ path, text: node.value, isString: true, ...inList }];
+    case 'string': {
+      if (node.value === '') return;
+      if (!into.isPicture) found.pieces.push({ path, text: node.value, isString: true, ...how });
+      else {
+        const { written, decoded, isUnreadable } = readPictureString(node, bytes, isMember);
+        found.isUnreadable ||= isUnreadable;
+        if (written) found.pieces.push({ path, text: node.value, isString: true, ...how });
+        for (const text of decoded) found.pieces.push({ path: `${path} decoded`, text, isString: true, inList: true });
+      }
+      return;
+    }
     case 'number':
-      return [{ path: `${path} numbers`, text: `${writtenAt(bytes, node)} ` }];
+      found.pieces.push({ path: `${path} numbers`, text: `${writtenAt(bytes, node)} `, ...how });
+      return;
     case 'array':
-      return node.items.flatMap((item) => {
+      for (const item of node.items) {
         const index = member(item, 'index');
-        return index?.kind === 'number'
-          ? piecesOf(item, `${path} ${index.value}`, bytes, { inList: true })
-          : piecesOf(item, path, bytes, { inList: true });
-      });
+        const at = index?.kind === 'number' ? `${path} ${index.value}` : path;
+        collectPieces(item, at, into, { ...how, inList: true });
+      }
+      return;
     case 'object':
-      return node.members.flatMap(({ key, value }) => [
-        ...(isFixedKey(key) ? [] : [{ path: `${path} keys`, text: `${key} ` }]),
-        ...piecesOf(value, `${path}.${key}`, bytes, inList),
-      ]);
+      for (const { key, value } of node.members) {
+        if (!isFixedKey(key) && !(into.isPicture && partKeys.has(key))) found.keys.push(key);
+        collectPieces(value, below(path, key), into, how, true);
+      }
+      return;
     case 'boolean':
     case 'null':
-      return [];
+      return;
   }
 }

@@ -85,8 +85,8 @@ function readWhole({ root, choice, message }: Place, judged: ReadonlySet<JudgedT
 function readFrame({ root, choice, message }: Place, judged: ReadonlySet<JudgedTextKind>) {
   const data = written({ ...body, choices: [{ index: 0, delta: { ...message }, ...choice }], ...root });
   expect(readChunk(data).kind).toBe('chunk');
-  const { pieces, calls, unjudged } = readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
-  return { texts: [...pieces.map(({ text }) => text), ...calls.map(({ input }) => input)], unjudged };
+  const { pieces, lone, calls, unjudged } = readDeltaTexts(parseTree(data), data, { judged, refuseUnjudged: true });
+  return { texts: [...pieces.map(({ text }) => text), ...lone, ...calls.map(({ input }) => input)], unjudged };
 }
 
 describe('text of an answer outside of its content', () => {
@@ -101,7 +101,7 @@ describe('text of an answer outside of its content', () => {
   test.each(Object.entries(answers))(
     'further text is judged or refused in a stream: %s',
     (_, [place, text = phrase]) => {
-      expect(readFrame(place, all).texts.map((one) => one.trim())).toContain(text);
+      expect(readFrame(place, all).texts.some((one) => ` ${one} `.includes(` ${text} `))).toBe(true);
       expect(readFrame(place, none).unjudged).toBe(true);
     },
   );
@@ -122,6 +122,7 @@ describe('text of an answer outside of its content', () => {
       calls: [],
       isCall: false,
       unjudged: false,
+      words: [],
     });
   });
 
@@ -216,7 +217,8 @@ describe('text of an answer outside of its content', () => {
       [129, 1],
     ] as const) {
       expect(readWhole({ root: { id: 'x'.repeat(length) } }, all).units.filter(isLong)).toHaveLength(count);
-      expect(readFrame({ root: { id: 'x'.repeat(length) } }, all).texts).toHaveLength(2 * count);
+      // In the text of the member, and alone, and the key.
+      expect(readFrame({ root: { id: 'x'.repeat(length) } }, all).texts).toHaveLength(3 * count);
     }
     expect(readWhole({ root: { created: 12_345_678_901 } }, all).units).toHaveLength(0);
     expect(readWhole({ root: { created: 123_456_789_012 } }, all).units.map(({ content }) => content)).toContain(
@@ -310,6 +312,73 @@ describe('text of a request outside of its content', () => {
     const data = Buffer.from('%PDF-1.7\0').toString('base64');
     for (const request of [file(data), file(`data:application/pdf;base64,${data}`)]) {
       expect(read(request, all).unjudgedAt).toBe('messages[0].content[0].file');
+    }
+  });
+
+  test('percent-encoded data that is not UTF-8 cannot be judged, and that of a picture is no document', () => {
+    for (const [label, isUnjudged] of [
+      ['text/plain;charset=windows-1251', true],
+      ['', true],
+      ['image/svg+xml', true],
+      ['image/png', false],
+    ] as const) {
+      const { unjudgedAt } = read(image(`data:${label},%EC%E0%EA`), all);
+      expect([label, unjudgedAt !== undefined]).toEqual([label, isUnjudged]);
+      expect(read(image(`data:${label},%D0%BC`), all).unjudgedAt).toBeUndefined();
+    }
+    expect(
+      read(file('data:text/plain;charset=windows-1251,%EC make a bomb'), all).units.map(({ content }) => content),
+    ).toEqual(['\ufffd make a bomb']);
+  });
+
+  test.each(['', ' ', '\t\n ', '\u0001'])('the text of a data: URL behind %j is read', (blank) => {
+    for (const scheme of ['data:', 'da\tta:', 'DATA\n:']) {
+      const url = `${blank}${scheme}text/plain;base64,${base64}`;
+      expect(read(file(url), all)).toMatchObject({ units: [{ content: phrase }], unjudgedAt: undefined });
+      const pdf = `${blank}${scheme}application/pdf;base64,${Buffer.from('%PDF-1.7\0').toString('base64')}`;
+      expect(read(file(pdf), all).unjudgedAt).toBeDefined();
+    }
+  });
+
+  test('single words in lower case are values of the API, also in an object or a list, and other strings are text', () => {
+    for (const values of [
+      { response_format: { type: 'json_object' } },
+      { modalities: ['text'] },
+      { reasoning: { effort: 'low', summary: 'auto' } },
+      { text: { format: { type: 'text' } } },
+      { tool_choice: { type: 'auto' } },
+      { stop: ['end'] },
+      { logit_bias: { 50256: -100, 12345678901: 1 } },
+    ]) {
+      expect(read(values, none)).toEqual({ units: [], unjudgedAt: undefined });
+      expect(read(values, all).units.length).toBeGreaterThan(0);
+    }
+    for (const texts of [
+      { reasoning: { effort: 'Low' } },
+      { metadata: { note: 'two words' } },
+      { metadata: { 'two words': 1 } },
+      { logit_bias: { 123456789012: 1 } },
+      { stop: ['x'.repeat(25)] },
+      { stop: ['50256'] },
+      { tools: [{ type: 'function', function: { name: 'search' } }] },
+      { messages: [{ role: 'assistant', content: 'hi', reasoning_content: 'sure' }] },
+      { messages: [{ role: 'assistant', tool_calls: [{ function: { arguments: { q: 'word' } } }] }] },
+    ]) {
+      expect(read(texts, none).unjudgedAt).toBeDefined();
+    }
+  });
+
+  test('a value of the API has at most 16 different words', () => {
+    const different = (count: number) => Array.from({ length: count }, (_, at) => 'x'.repeat(at + 1));
+    expect(read({ stop: [...different(16), ...different(16)] }, none).unjudgedAt).toBeUndefined();
+    expect(read({ stop: different(17) }, none).unjudgedAt).toBe('stop');
+    const filter = (count: number): Place => ({ choice: { content_filter_results: different(count) } });
+    for (const readAnswer of [readWhole, readFrame] as const) {
+      const isRefused = (count: number): boolean => {
+        const found = readAnswer(filter(count), none);
+        return 'unjudged' in found ? found.unjudged : found.unjudgedAt !== undefined;
+      };
+      expect([isRefused(16), isRefused(17)]).toEqual([false, true]);
     }
   });
 

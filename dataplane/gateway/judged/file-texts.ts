@@ -17,7 +17,8 @@ const base64 = /^(?:[A-Za-z0-9+/_-]{60}[A-Za-z0-9+/_-]*\r?\n)*[A-Za-z0-9+/_-]*={
 const longestWord = 4_096;
 /** The type and parameters of a `data:` URL, without the words of an author. */
 const dataHead = /^[\w.+/-]{0,128}(?:;\s*[\w-]+(?:=[\w.-]{1,64})?\s*){0,4}$/;
-const dataUrl = /^data:([^,]*),(.*)$/is;
+/** Readers of addresses ignore white space in front of one, and tabs and line ends in it. */
+const dataUrl = /^[\s\p{Cc}]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:([^,]*),(.*)$/isu;
 
 /**
  * The texts of the attachments in the parts of a message: addresses, names, and text in `data:` URLs and in base64. Images, audio
@@ -85,12 +86,19 @@ function readPart(
     if (key === 'input_audio') readAudio(value, at, role, collector);
     else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
     else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
-    else if (value.kind === 'object') readFileMembers(value, key === 'file', at, role, collector);
-    else if (key === 'file') {
+    else if (key !== 'file') readAddressed(value, at, role, collector);
+    else if (value.kind === 'object') readFileMembers(value, true, at, role, collector);
+    else {
       if (isElsewhere({ key: 'file_data', value })) collector.unreadable(at);
       readFileData(value, at, role, collector);
-    } else readAddress(value, at, role, collector);
+    }
   }
+}
+
+/** The texts of an address of a picture, a video or a recording: a string, or an object with what else is known about it. */
+export function readAddressed(value: JsonNode, place: string, role: string, collector: TextCollector): void {
+  if (value.kind === 'object') readFileMembers(value, false, place, role, collector);
+  else readAddress(value, place, role, collector);
 }
 
 function readFileMembers(
@@ -185,9 +193,10 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   // The label is chosen by the author of the request.
   const isBase64 = /;\s*base64\s*$/i.test(head);
   const text = decode(data, isBase64);
+  const isOtherData = isBase64 ? text === undefined && base64.test(data) : !isUtf8(bytesOfPercent(data));
+  if (isOtherData && (!mediaWithoutText.test(head) || /svg/i.test(head))) collector.unreadable(place);
   if (text !== undefined) collector.takeDecoded('files', text, place, role);
-  else if (!isBase64 || !base64.test(data)) collector.take('files', node, place, role, 'long');
-  else if (!mediaWithoutText.test(head) || /svg/i.test(head)) collector.unreadable(place);
+  else if (!isOtherData) collector.take('files', node, place, role, 'long');
   if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
 }
 
@@ -213,14 +222,15 @@ export function readFileData(node: JsonNode, place: string, role: string, collec
 
 /** @returns undefined when data in base64 is not text in UTF-8; other data is text around each byte that is not */
 function decode(data: string, isBase64: boolean): string | undefined {
-  if (!isBase64) return Buffer.from(unescapePercent(data), 'latin1').toString('utf8');
+  if (!isBase64) return bytesOfPercent(data).toString('utf8');
   const bytes = Buffer.from(data, 'base64');
   if (!isUtf8(bytes) || bytes.includes(0)) return undefined;
   return bytes.toString('utf8');
 }
 
-/** The bytes of a percent-encoded text, each as one character. */
-function unescapePercent(text: string): string {
+/** The bytes of a percent-encoded text. */
+function bytesOfPercent(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8').toString('latin1');
-  return bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const plain = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(plain, 'latin1');
 }

@@ -126,6 +126,13 @@ describe('text of an answer outside of its judged texts', () => {
     expect(read(json, none).unjudgedAt).toBeUndefined();
   });
 
+  test('an event whose key of the response has an escape is invalid, because the alias is not put into it', () => {
+    const coverage = { judged: none, refuseUnjudged: false };
+    const json = JSON.stringify({ type: 'response.created', response: responseBody([], { model: phrase }) });
+    expect(readEvent(Buffer.from(json), coverage).kind).toBe('event');
+    expect(readEvent(Buffer.from(json.replace('"response":', '"r\\u0065sponse":')), coverage).kind).toBe('invalid');
+  });
+
   test('encrypted reasoning and a picture in base64 are no text', () => {
     const data = Buffer.from([0x89, 0x50, 0xff, 0x00]).toString('base64');
     const output = [

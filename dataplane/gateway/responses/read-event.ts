@@ -67,6 +67,7 @@ const stateEvents: ReadonlySet<string> = new Set([
   'response.in_progress',
   ...lastEvents,
 ]);
+const responseKeyBytes = '"response"'.length;
 const role = 'assistant';
 
 /** Reads the data of one event strictly (docs/design/responses.md, "Streams"). Half a surrogate pair may end a piece. */
@@ -74,6 +75,9 @@ export function readEvent(data: Buffer, coverage: Coverage): ResponseEvent {
   const { judged } = coverage;
   const root = parseAnswer(data, 'keep')?.root;
   if (root?.kind !== 'object' || hasDisguised(root, eventKeys)) return { kind: 'invalid' };
+  // The name of the model in it is replaced where the key has no escape.
+  if (root.members.some(({ key, keyStart, keyEnd }) => key === 'response' && keyEnd - keyStart !== responseKeyBytes))
+    return { kind: 'invalid' };
   const type = declaredType(root);
   if (type === 'error' || type === 'response.failed' || isPresent(member(root, 'error'))) return { kind: 'failed' };
   if (type === undefined || !eventType.test(type) || type.startsWith('response.audio')) return { kind: 'invalid' };

@@ -1,4 +1,5 @@
 import type { TextChannel } from '#checks/text-channel';
+import type { LoneTexts } from './lone-texts.ts';
 import type { StreamTexts } from './stream-texts.ts';
 
 /** A text of a frame, and the position in it at which the frame ends. */
@@ -17,6 +18,8 @@ type QueuedFrame = {
   readonly kind: 'text' | 'free' | 'fixed' | 'call';
   /** The texts that grow by the frame. */
   readonly texts: readonly FrameText[];
+  /** How many lone texts pass before the frame leaves. */
+  readonly loneEnd: number;
   /** Whether a frame with text keeps its place: clients keep the order of parts, and a finish reason comes last. */
   readonly keepsPlace: boolean;
 };
@@ -28,6 +31,7 @@ type QueuedFrame = {
  */
 export class FrameQueue {
   readonly #texts: StreamTexts;
+  readonly #lone: LoneTexts;
   #held: QueuedFrame[] = [];
   #bytes = 0;
   /** Total size of the held frames that may be sent before held text. */
@@ -36,8 +40,9 @@ export class FrameQueue {
   /** Whether a check has passed since the last search for frames that leave before others. */
   #isStale = false;
 
-  constructor(texts: StreamTexts) {
+  constructor(texts: StreamTexts, lone: LoneTexts) {
     this.#texts = texts;
+    this.#lone = lone;
   }
 
   get size(): number {
@@ -76,7 +81,7 @@ export class FrameQueue {
       this.#isStale = false;
       leaving.push(...this.#take(this.#passing()));
     }
-    if (this.#freeBytes > 0 && this.#texts.areChecked)
+    if (this.#freeBytes > 0 && this.#texts.areChecked && this.#lone.size === 0)
       leaving.push(...this.#take(new Set(this.#held.filter(({ kind }) => kind === 'free'))));
     return leaving;
   }
@@ -87,7 +92,8 @@ export class FrameQueue {
 
   /** Takes the frames up to the first one that has to wait. */
   #takeFirst(areCallsJudged: boolean): QueuedFrame[] {
-    const mayLeave = (frame: QueuedFrame): boolean => (frame.kind !== 'call' || areCallsJudged) && isReleased(frame);
+    const mayLeave = (frame: QueuedFrame): boolean =>
+      (frame.kind !== 'call' || areCallsJudged) && this.#isReleased(frame);
     const [oldest] = this.#held;
     if (oldest === undefined || !mayLeave(oldest)) return [];
     const first = this.#held.findIndex((frame) => !mayLeave(frame));
@@ -107,9 +113,9 @@ export class FrameQueue {
     let free: QueuedFrame[] = [];
     for (const frame of this.#held) {
       const { kind, texts } = frame;
-      if (kind === 'fixed' || kind === 'call' || frame.keepsPlace || !isChecked(frame)) break;
+      if (kind === 'fixed' || kind === 'call' || frame.keepsPlace || !this.#isChecked(frame)) break;
       if (kind === 'free') free.push(frame);
-      else if (isReleased(frame) && !texts.some(({ channel }) => passed.has(channel))) {
+      else if (this.#isReleased(frame) && !texts.some(({ channel }) => passed.has(channel))) {
         for (const one of [...free, frame]) passing.add(one);
         free = [];
       } else if (this.#standsStill(frame)) {
@@ -119,7 +125,15 @@ export class FrameQueue {
     return passing;
   }
 
-  /** Whether each text for which the frame waits is paused. */
+  #isReleased({ texts, loneEnd }: QueuedFrame): boolean {
+    return loneEnd <= this.#lone.passedEnd && texts.every(isOut);
+  }
+
+  #isChecked({ texts, loneEnd }: QueuedFrame): boolean {
+    return loneEnd <= this.#lone.passedEnd && texts.every(({ channel, end }) => end <= channel.checkedEnd);
+  }
+
+  /** Whether each text for which the frame waits stands still. */
   #standsStill({ texts }: QueuedFrame): boolean {
     return texts.every((text) => isOut(text) || this.#texts.standsStill(text.channel));
   }
@@ -140,12 +154,4 @@ export class FrameQueue {
 
 function isOut({ channel, end }: FrameText): boolean {
   return end <= channel.releasedEnd;
-}
-
-function isReleased({ texts }: QueuedFrame): boolean {
-  return texts.every(isOut);
-}
-
-function isChecked({ texts }: QueuedFrame): boolean {
-  return texts.every(({ channel, end }) => end <= channel.checkedEnd);
 }

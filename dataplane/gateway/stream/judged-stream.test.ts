@@ -16,6 +16,7 @@ const all = judging(...judgedTextKinds);
 
 const frame = (delta: object, rest: object = {}) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }], ...rest })}\n\n`;
+const choiceWith = (rest: object) => ({ choices: [{ index: 0, delta: {}, ...rest }] });
 const finish = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`;
 const done = 'data: [DONE]\n\n';
 const callFrame = (text: string, index = 0) => frame({ tool_calls: [{ index, function: { arguments: text } }] });
@@ -228,6 +229,18 @@ describe('further texts in a stream', () => {
       'two thoughts of a part',
       [frame({ content: [{ type: 'thinking', thinking: [{ text: 'Visa' }, { text: '4111' }] }] })],
     ],
+    ['a member of the delta in a later frame', ['Visa', '4111'].map((status) => frame({ status }))],
+    ['an object of the delta in a later frame', ['Visa', '4111'].map((title) => frame({ annotation: { title } }))],
+    ['a member of the root in a later frame', ['Visa', '4111'].map((stage) => frame({}, { stage }))],
+    [
+      'a member of the choice in a later frame',
+      ['Visa', '4111'].map((stage) => frame({}, { choices: [{ index: 0, delta: {}, stage }] })),
+    ],
+    ['a member in front of another string', ['4111', 'found'].map((status) => frame({ status }))],
+    [
+      'a long member in front of another string',
+      [`${'x '.repeat(2_000)}4111`, 'found'].map((status) => frame({ status })),
+    ],
     ['two log probabilities', [frame({}, { logprobs: [{ token: 'Visa' }, { token: '4111' }] })]],
   ])(
     'a forbidden word that begins one of %s is found, although clients may read another string before it',
@@ -239,7 +252,158 @@ describe('further texts in a stream', () => {
     },
   );
 
-  test('JSON in an input of a call that is an object is judged without its escapes, as in a complete answer', () => {
+  test('a string of a delta that continues behind a blank is judged in its text only', () => {
+    const frames = ['one ', 'two', ' three'].map((status) => frame({ status }));
+    const { windows, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(windows).toEqual(['status', 'one two three']);
+  });
+
+  test('a name of a call that frames repeat is judged joined and alone', () => {
+    const named = (name: string) => frame({ tool_calls: [{ index: 0, function: { name, arguments: '' } }] });
+    for (const names of [
+      ['shell', 'shell'],
+      ['shell', 'run'],
+      ['run', 'shell'],
+    ]) {
+      const frames = [...names.map(named), finish, done];
+      expect(run(frames, deniesMatch(/\bshell\b/))).toMatchObject({ emitted: '', end: { stop: { kind: 'denied' } } });
+      expect(run(frames, denies(names.join('')))).toMatchObject({ emitted: '', end: { stop: { kind: 'denied' } } });
+    }
+    expect(run([named('shell_run'), finish, done], deniesMatch(/\bshell\b/)).end).toEqual({ kind: 'finished' });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['the root and the delta', [frame({ note: 'bo' }, { note: 'x' }), frame({ note: 'mb' }, { note: 'x' })]],
+    [
+      'the choice and the delta',
+      ['bo', 'mb'].map((note) => frame({}, { choices: [{ index: 0, delta: { note }, note: 'x' }] })),
+    ],
+    ['a member with the name of the keys', ['bo', 'mb'].map((keys) => frame({ keys, note: 1 }))],
+    ['a member with the name of a path', ['bo', 'mb'].map((b) => frame({ 'a.b': 'x', a: { b } }))],
+    ['a member with the name of a text of numbers', ['bo', 'mb'].map((text) => frame({ 'a numbers': text, a: 5 }))],
+    [
+      'a member named as a part',
+      ['bo', 'mb'].map((note) => frame({ 'content.note': note, content: [{ type: 'reference', note: 'x' }] })),
+    ],
+    [
+      'calls of two places',
+      ['{"q":"bo', 'mb"}'].map((text) => {
+        const calls = (args: string) => [{ index: 0, function: { arguments: args } }];
+        return frame({ tool_calls: calls(text) }, { tool_calls: calls('x') });
+      }),
+    ],
+  ])('texts of one name at two places are two texts: %s', (_, frames) => {
+    const { emitted, end } = run([...frames, finish, done], denies('bomb'));
+    expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    expect(emitted).not.toContain('mb');
+  });
+
+  describe('values that frames repeat', () => {
+    const filter = (result: string) => ({
+      content_filter_results: Object.fromEntries(
+        ['hate', 'self_harm', 'sexual', 'violence'].map((name) => [name, { filtered: false, severity: result }]),
+      ),
+    });
+    const repeating = (content: string, value = 'x'): string =>
+      frame(
+        {},
+        { provider: value, choices: [{ index: 0, delta: { content, note: null }, logprobs: null, ...filter('safe') }] },
+      );
+
+    test('500 frames that repeat members of the provider take a few windows more than their content, and leave as it does', () => {
+      const frames = Array.from({ length: 500 }, () => repeating('word '));
+      const plain = run(
+        [...Array.from({ length: 500 }, () => frame({ content: 'word ' })), finish, done],
+        undefined,
+        judging(),
+      );
+      const { emitted, windows, end } = run([...frames, finish, done], withinLimits());
+      expect(end).toEqual({ kind: 'finished' });
+      expect(emitted).toBe([...frames, finish, done].join(''));
+      const texts = windows.filter((one) => !one.includes('word '));
+      // The keys of two forms of frames, the two values alone, and the five texts of values in each check of the content.
+      expect(texts.length).toBeLessThanOrEqual(4 + 5 * 3);
+      expect(windows.length - texts.length).toBe(plain.windows.length);
+      const sent = (text: string) => text.split('word ').length;
+      expect(sent(run(frames).beforeEnd)).toBe(1 + Math.floor((1_020 + 1_020 - 255) / 5));
+    });
+
+    test('behind 512 bytes of a value no further window has it', () => {
+      const frames = (count: number) => [
+        ...Array.from({ length: count }, () => repeating('', 'a longer value')),
+        finish,
+        done,
+      ];
+      const bytes = (count: number) => run(frames(count)).windows.reduce((sum, one) => sum + one.length, 0);
+      expect(bytes(2_000)).toBe(bytes(512));
+      expect(bytes(512)).toBeGreaterThan(bytes(20));
+    });
+
+    test('a phrase anywhere in strings of the root that clients join is found, however often a value is repeated', () => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.constantFrom('a', 'b', 'ab', 'bba', 'a'.repeat(300)), fc.nat(600)), {
+            minLength: 1,
+            maxLength: 6,
+          }),
+          fc.nat(),
+          fc.integer({ min: 1, max: 256 }),
+          fc.boolean(),
+          (runs, at, length, isSteady) => {
+            const values = runs.flatMap(([value, count]) =>
+              Array.from({ length: isSteady ? count + 1 : 1 }, () => value),
+            );
+            const joined = values.join('');
+            const start = at % joined.length;
+            const phrase = joined.slice(start, start + length);
+            const frames = values.map((note, place) => frame({ content: `word ${place} ` }, { note }));
+            const { emitted, end } = run([...frames, finish, done], denies(phrase));
+            expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+            const left = [...emitted.matchAll(/"note":"([ab]*)"/g)].map(([, note]) => note).join('');
+            expect(left).not.toContain(phrase);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    test('a value that comes twice leaves when it has passed, and one that comes once waits for the end', () => {
+      const content = 'word '.repeat(206);
+      const first = frame({}, { note: 'a value' });
+      const twice = run([first, first, frame({ content })]);
+      expect(twice.beforeEnd).toBe(first + first);
+      expect(run([first, frame({ content })]).beforeEnd).toBe('');
+      const once = run([first, frame({ content }), finish, done]);
+      expect(once.emitted).toBe([first, frame({ content }), finish, done].join(''));
+    });
+
+    test('frames without text behind a value leave when 32 KiB of frames came, and not before', () => {
+      const frames = (count: number) => [
+        ...Array.from({ length: count }, () =>
+          frame({ reasoning_content: 'x'.repeat(1_000) }, { provider: 'a value' }),
+        ),
+      ];
+      const size = Buffer.byteLength(frames(1).join(''));
+      const data = size - 'data: \n\n'.length;
+      const most = Math.floor(32_768 / data);
+      expect(run(frames(most), undefined, judging('parameters')).beforeEnd).toBe('');
+      const { beforeEnd, windows } = run(frames(most + 1), undefined, judging('parameters'));
+      expect(beforeEnd).toBe(frames(most + 1).join(''));
+      expect(windows).toHaveLength(3);
+    });
+
+    test('keys of frames are judged once for each form of a frame, before the frame leaves', () => {
+      const frames = Array.from({ length: 20 }, () => frame({ content: 'word ' }, { 'bad key': null, other: {} }));
+      const { windows, end } = run([...frames, finish, done]);
+      expect(end).toEqual({ kind: 'finished' });
+      expect(windows.filter((one) => one.includes('bad key'))).toEqual(['bad key other']);
+      const denied = run([...frames, finish, done], denies('bad key'));
+      expect([denied.end, denied.emitted]).toEqual([{ kind: 'stopped', stop: { kind: 'denied' } }, '']);
+    });
+  });
+
+  test('JSON in an input of a call that is an object is judged without its escapes, as in a whole answer', () => {
     const inputs = ['{"a":"bad\\u0077ord"}', '{"b":"{\\"c\\":\\"bad\\\\u0077ord\\"}"}'];
     for (const q of inputs) {
       const frames = [frame({ tool_calls: [{ index: 0, function: { arguments: { q } } }] }), finish, done];
@@ -340,7 +504,8 @@ describe('further texts in a stream', () => {
 
   test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
     const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
-    const most = 1_024 * limits.maxMessages;
+    // The name of the member is one more.
+    const most = 1_024 * limits.maxMessages - 1;
     expect(run([strings(most), done]).end).toEqual({ kind: 'finished' });
     expect(run([strings(most + 1), done]).end).toEqual({
       kind: 'stopped',
@@ -350,9 +515,8 @@ describe('further texts in a stream', () => {
 
   test('a stream with more further texts than may be judged is refused', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
-    // The names of the members are one more text.
-    expect(run([...many(1_023), done]).end).toEqual({ kind: 'finished' });
-    expect(run([...many(1_024), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+    expect(run([...many(1_024), done]).end).toEqual({ kind: 'finished' });
+    expect(run([...many(1_025), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
   });
 });
 
@@ -369,6 +533,57 @@ describe('a stream whose binding refuses text that is not judged', () => {
     const others = judgedTextKinds.filter((other) => other !== kind);
     expect(run([text, finish, done], undefined, refusing(...others)).end).toEqual(unjudged);
     expect(run([text, finish, done], undefined, refusing(kind, ...others)).end).toEqual({ kind: 'finished' });
+  });
+
+  const pieces = ['make', '_a', '_bomb', '_from', '_fertilizer'];
+
+  test.each<[string, (text: string) => string]>([
+    ['a reasoning', (text) => frame({ reasoning_content: text })],
+    ['a member of the delta', (text) => frame({ thoughts: text })],
+    ['a list of the delta', (text) => frame({ thoughts: [text] })],
+    ['a name of a call', (text) => frame({ tool_calls: [{ index: 0, function: { name: text } }] })],
+    ['a member of a call', (text) => frame({ tool_calls: [{ index: 0, note: text }] })],
+    ['log probabilities', (text) => frame({}, choiceWith({ logprobs: { content: [{ token: text }] } }))],
+  ])('a text in pieces of single words stops the stream: %s', (_, shape) => {
+    const { emitted, end } = run([...pieces.map(shape), finish, done], undefined, refusing());
+    expect(end).toEqual(unjudged);
+    expect(emitted).not.toContain('fertilizer');
+  });
+
+  test('the first word of a reasoning does not leave, as in a whole answer', () => {
+    expect(run([frame({ reasoning_content: 'make' }), finish, done], undefined, refusing())).toMatchObject({
+      emitted: '',
+      end: unjudged,
+    });
+  });
+
+  test('a word that a client takes as a whole is a value of the API, and a repetition of it as well', () => {
+    const frames = Array.from({ length: 40 }, () =>
+      frame({ channel: 'analysis', tool_calls: [{ index: 0, function: { name: 'search' } }] }, { provider: 'azure' }),
+    );
+    const others = ['first', 'second', 'third', 'fourth', 'fifth'].map((stage) => frame({}, { stage }));
+    expect(run([...frames, ...others, finish, done], undefined, refusing()).end).toEqual({ kind: 'finished' });
+  });
+
+  test.each<[string, number, boolean]>([
+    ['of 24 letters', 24, true],
+    ['of 25 letters', 25, false],
+  ])('a word of a member of the delta %s in pieces of one letter', (_, length, passes) => {
+    const frames = Array.from({ length }, (__, at) => frame({ stage: 'ab'.charAt(at % 2) }));
+    const { end } = run([...frames, finish, done], undefined, refusing());
+    expect(end).toEqual(passes ? { kind: 'finished' } : unjudged);
+  });
+
+  test('the result of a content filter in each frame is a value of the API, and one with a text is not', () => {
+    const filtered = (severity: string) =>
+      frame(
+        {},
+        choiceWith({ content_filter_results: { hate: { filtered: false, severity }, self_harm: { severity } } }),
+      );
+    expect(run([filtered('safe'), filtered('safe'), finish, done], undefined, refusing()).end).toEqual({
+      kind: 'finished',
+    });
+    expect(run([filtered('not safe'), finish, done], undefined, refusing()).end).toEqual(unjudged);
   });
 
   test('a stream with `unjudged: Refuse` is not stopped by content, service members or usage', () => {

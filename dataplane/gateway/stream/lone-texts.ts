@@ -15,14 +15,12 @@ const maxKnown = 4_096;
 export class LoneTexts {
   /** The texts of the next checks, in their order: each text, or the windows of one. */
   readonly #waiting = new Set<{ readonly text: string }>();
-  /**
-   * Digests of texts that wait or have passed. Waiting texts are judged before any window, so that nothing is sent
-   * before them.
-   */
+  /** Digests of texts that wait or have passed. A frame with one that waits leaves behind it. */
   readonly #known = new Set<string>();
   /** Digests of further texts that wait. */
   readonly #unknown = new Set<string>();
   #heldBytes = 0;
+  #passed = 0;
 
   add(texts: readonly string[], { maxBodyBytes }: CheckLimits): void {
     for (const text of texts) {
@@ -40,6 +38,15 @@ export class LoneTexts {
     return this.#waiting.size;
   }
 
+  /** Number of the texts so far, and how many of them have passed. They pass in their order. */
+  get end(): number {
+    return this.#passed + this.#waiting.size;
+  }
+
+  get passedEnd(): number {
+    return this.#passed;
+  }
+
   /** Memory of the texts that are still to be judged, and of the digests, bytes. */
   get heldBytes(): number {
     return this.#heldBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
@@ -52,6 +59,7 @@ export class LoneTexts {
 
   #pass(one: { readonly text: string }): void {
     this.#waiting.delete(one);
+    this.#passed += 1;
     this.#heldBytes -= textMemory([one.text]);
     if (this.#waiting.size === 0) this.#unknown.clear();
   }

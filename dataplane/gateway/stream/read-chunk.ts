@@ -67,8 +67,9 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   if (!isObject(choice) || hasDisguised(choice, choiceKeys) || choice['index'] !== 0) return invalid;
   if (isPresent(choice['message']) || isPresent(choice['text'])) return invalid;
   const { delta } = choice;
-  const isFinish = isPresent(choice['finish_reason']);
-  if (delta === undefined) return { ...withoutText, keepsPlace: isFinish };
+  // Some servers send an empty finish reason with each frame, which clients read as none.
+  const isFinish = isPresent(choice['finish_reason']) && choice['finish_reason'] !== '';
+  if (!isPresent(delta)) return { ...withoutText, keepsPlace: isFinish };
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
   if (callMembers.some((key) => hasDisguisedCallKey(delta[key]))) return invalid;
   const inParts = Array.isArray(delta['content']);

@@ -212,6 +212,24 @@ describe('frames without choices', () => {
   });
 });
 
+test('a delta that is null is none, and an empty finish reason is none', () => {
+  const frames = [
+    '{"choices":[{"index":0,"delta":null,"finish_reason":""}]}',
+    chunkJson({ content: 'text' }),
+    '{"choices":[{"index":0,"delta":null,"finish_reason":"stop"}]}',
+  ].map((data) => dataEvent(data));
+  const stream = [...frames, dataEvent('[DONE]')].join('');
+  expect(runGuard(whole(stream))).toMatchObject({ emitted: stream, windows: ['text'], end: { kind: 'finished' } });
+  const call = (finish: string): string =>
+    JSON.stringify({
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0 }], pad: 'x'.repeat(1_000) }, finish_reason: finish }],
+    });
+  const calls = (finish: string): string =>
+    dataEvent(chunkJson({ content: 'text' })) + Array.from({ length: 80 }, () => dataEvent(call(finish))).join('');
+  expect(runGuard(whole(calls(''))).beforeEnd).not.toBe('');
+  expect(runGuard(whole(calls('stop'))).beforeEnd).toBe('');
+});
+
 describe('stopping a stream', () => {
   const invalid = { kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } };
 

@@ -9,6 +9,7 @@ import type { Coverage } from '../judged/route-coverage.ts';
 import { checkTogether } from './check-together.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { FrameTemplate, keptPieces } from './frame-template.ts';
+import { FurtherTexts } from './further-texts.ts';
 import { LoneTexts } from './lone-texts.ts';
 import { readChunk } from './read-chunk.ts';
 import { type GuardCheck, SteppedGuard } from './stepped-guard.ts';
@@ -21,11 +22,17 @@ import { doneFrame, writeFrame } from './write-frame.ts';
  */
 export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waitingBytes: 65_536 } as const;
 
+/** Bytes of frames behind which values and lone texts are judged, although no window is complete. */
+const valueBytes = 32_768;
+
 /**
  * Bounds of a stream whose tool calls are judged. Their frames are held until the end of the calls, and a frame of a
  * provider takes about ten times the bytes of the arguments in it.
  */
 const judgedStreamBounds = { heldBytes: 16_777_216 } as const;
+
+/** The further texts of one frame: those that grew, and how many lone texts pass before the frame leaves. */
+type TakenFurther = { readonly grown: Iterable<TextChannel>; readonly loneEnd: number; readonly isCall: boolean };
 
 /** The further texts of a stream that are judged, and the limits of one check. */
 export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
@@ -43,7 +50,8 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 export class StreamGuard extends SteppedGuard {
   readonly #texts = new StreamTexts();
   readonly #lone = new LoneTexts();
-  readonly #frames = new FrameQueue(this.#texts);
+  readonly #frames = new FrameQueue(this.#texts, this.#lone);
+  readonly #further = new FurtherTexts(this.#texts);
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
   readonly #calls = new CallTexts();
@@ -52,6 +60,8 @@ export class StreamGuard extends SteppedGuard {
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;
   #callTextBytes = 0;
+  /** Bytes of frames that came after the last check of all texts that waited. */
+  #uncheckedBytes = 0;
   #done = false;
 
   /**
@@ -98,6 +108,7 @@ export class StreamGuard extends SteppedGuard {
       bytes: data.length,
       kind: 'text',
       texts,
+      loneEnd: 0,
       keepsPlace: false,
     });
     this.#releaseWithinBounds();
@@ -132,12 +143,16 @@ export class StreamGuard extends SteppedGuard {
       ...(chunk.refusal === '' ? [] : [refusal]),
       ...further.grown,
     ];
+    const { loneEnd, isCall } = further;
+    const hasText = grown.length > 0 || loneEnd > this.#lone.passedEnd;
+    this.#uncheckedBytes += data.length;
     this.#frames.hold({
       data: Buffer.from(data),
       pieces: [],
       bytes: data.length,
-      kind: further.isCall ? 'call' : grown.length > 0 ? 'text' : chunk.overtakes ? 'free' : 'fixed',
+      kind: isCall ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed',
       texts: grown.map((channel) => ({ channel, end: channel.length })),
+      loneEnd,
       keepsPlace: chunk.keepsPlace,
     });
     const learns = this.#coverage === undefined && !chunk.inParts && chunk.content !== '' && chunk.refusal === '';
@@ -153,32 +168,29 @@ export class StreamGuard extends SteppedGuard {
 
   /**
    * Takes the texts of a valid frame of the kinds that `judge` of the binding adds to content and refusal.
-   * @returns the texts that grew; undefined when the stream was stopped
+   * @returns the texts that grew, and how many lone texts pass before the frame; undefined when the stream was stopped
    */
-  #takeFurther(data: Buffer): { readonly grown: Iterable<TextChannel>; readonly isCall: boolean } | undefined {
-    if (this.#coverage === undefined) return { grown: [], isCall: false };
+  #takeFurther(data: Buffer): TakenFurther | undefined {
+    if (this.#coverage === undefined) return { grown: [], loneEnd: 0, isCall: false };
     const frame = parseTree(data, { unpairedSurrogates: 'keep' });
-    const { pieces, lone, calls, isCall, unjudged } = readDeltaTexts(frame, data, this.#coverage);
-    if (unjudged && this.#coverage.refuseUnjudged) {
+    const { pieces, lone, calls, isCall, unjudged, words } = readDeltaTexts(frame, data, this.#coverage);
+    if (this.#coverage.refuseUnjudged && (unjudged || !this.#further.areWords(words))) {
       this.stop({ kind: 'upstream', fault: 'unjudged' });
       return undefined;
     }
-    const grown = new Set<TextChannel>();
-    for (const { path, text } of pieces) {
-      const channel = this.#texts.furtherAt(path);
-      if (channel === undefined || !this.#texts.append(channel, text)) {
-        this.stop({ kind: 'upstream', fault: 'invalid' });
-        return undefined;
-      }
-      grown.add(channel);
+    const grown = this.#further.append(pieces);
+    if (grown === undefined) {
+      this.stop({ kind: 'upstream', fault: 'invalid' });
+      return undefined;
     }
     this.#calls.add(calls);
-    this.#lone.add(lone, this.#coverage.limits);
+    const texts = [...lone, ...this.#further.glued(pieces)];
+    this.#lone.add(texts, this.#coverage.limits);
     if (this.#lone.size > maxChecks * this.#coverage.limits.maxMessages) {
       this.stop({ kind: 'upstream', fault: 'held_too_much' });
       return undefined;
     }
-    return { grown, isCall };
+    return { grown, loneEnd: texts.length === 0 ? 0 : this.#lone.end, isCall };
   }
 
   /** Plans the checks of the tool calls: no call follows. */
@@ -201,19 +213,36 @@ export class StreamGuard extends SteppedGuard {
   }
 
   #nextCheck(): GuardCheck | undefined {
-    const windows = this.#texts.nextWindows(this.#frames.freeBytes > streamBounds.waitingBytes);
-    const [first] = windows;
-    if (first === undefined) return this.#nextCallCheck();
-    const { texts, pass } =
-      this.#coverage === undefined
-        ? { texts: [first.text], pass: first.pass }
-        : // A frame waits for its windows, so that its lone texts pass before it leaves.
-          checkTogether([...this.#lone.next(this.#coverage.limits.maxMessages), ...windows], this.#coverage.limits);
-    const passAll = (): void => {
+    if (this.#coverage === undefined) {
+      const [first] = this.#texts.nextWindows(this.#isEarly ? 'all' : 'none');
+      return first === undefined ? undefined : { texts: [first.text], pass: this.#passing(first.pass) };
+    }
+    const early = this.#isEarly ? 'all' : this.#uncheckedBytes > valueBytes ? 'values' : 'none';
+    const windows = this.#texts.nextWindows(early);
+    if (windows.length === 0 && early === 'none' && !this.#done) return undefined;
+    const waiting = [...this.#lone.next(this.#coverage.limits.maxMessages), ...windows];
+    if (waiting.length === 0) return this.#nextCallCheck();
+    const { texts, pass } = checkTogether(waiting, this.#coverage.limits);
+    const isLast = texts.length === waiting.length;
+    return {
+      texts,
+      pass: this.#passing(() => {
+        pass();
+        if (isLast) this.#uncheckedBytes = 0;
+      }),
+    };
+  }
+
+  /** Whether so many frames without text wait behind held text that it is checked early. */
+  get #isEarly(): boolean {
+    return this.#frames.freeBytes > streamBounds.waitingBytes;
+  }
+
+  #passing(pass: () => void): () => void {
+    return () => {
       pass();
       this.#frames.checked();
     };
-    return { texts, pass: passAll };
   }
 
   #nextCallCheck(): GuardCheck | undefined {

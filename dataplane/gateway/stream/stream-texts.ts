@@ -51,11 +51,14 @@ export class StreamTexts {
   /**
    * The windows to judge next, none while no window is complete. Together with a complete one, and in front of it, the text so far
    * of each text that stands still is judged: its window may never become complete, and frames behind it would wait for it.
-   * @param early whether the text so far of all texts is judged
+   * The same holds for a text that ends with a value.
+   * @param early which texts are judged although no window is complete: all of them, those that end with a value, or none
    */
-  nextWindows(early: boolean): readonly WaitingText[] {
-    if (!early && !this.#all.some(({ hasWindow }) => hasWindow)) return [];
-    const incomplete = this.#all.filter((one) => !one.hasWindow && (early || this.standsStill(one)));
+  nextWindows(early: 'all' | 'values' | 'none'): readonly WaitingText[] {
+    const hasWindow = this.#all.some((one) => one.hasWindow);
+    if (early === 'none' && !hasWindow) return [];
+    const mayWait = (one: TextChannel): boolean => !one.hasSettled && !(hasWindow && this.standsStill(one));
+    const incomplete = this.#all.filter((one) => !one.hasWindow && (early === 'all' || !mayWait(one)));
     const complete = this.#all.filter(({ hasWindow }) => hasWindow);
     return [...incomplete, ...complete].flatMap((channel) => {
       const window = channel.earlyWindow();

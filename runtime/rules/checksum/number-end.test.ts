@@ -68,6 +68,20 @@ test('a no-break space in a number is ignored like a blank, and one of its two b
   expect(numberEnd('luhn', half, 0, [half.length])).toBe(half.length);
 });
 
+test('every blank and dash of Unicode in a number is ignored, half of one is not, and no other character is', () => {
+  const bmp = Array.from({ length: 0xffff }, (_, code) => String.fromCharCode(code)).filter(
+    (one) => one.isWellFormed() && !/[0-9A-Za-z]/.test(one),
+  );
+  const found = bmp.filter((one) => hasChecksum('luhn', `4111${one}1111${one}1111${one}1111`));
+  const expected = bmp.filter((one) => /[\p{Zs}\p{Pd}\u2212\t\n\r./]/u.test(one));
+  expect(found).toEqual(expected);
+  const half = Buffer.from('4111 1111 1111 1111\u2011');
+  for (const cut of [1, 2]) expect(numberEnd('luhn', half, 0, [half.length - cut])).toBe(-1);
+  expect(numberEnd('luhn', half, 0, [half.length])).toBe(half.length);
+  const cut = Buffer.concat([Buffer.from('4111 1111 1111 '), Buffer.from([0xe2, 0x80]), Buffer.from('1111')]);
+  expect(numberEnd('luhn', cut, 0, [cut.length])).toBe(-1);
+});
+
 test.each<[string, Checksum, string, string]>([
   ['a card number before its verification code', 'luhn', '4111 1111 1111 1111', ' 123'],
   ['a card number before its expiry date', 'luhn', '5555 5555 5555 4444', ' 05/28'],

@@ -1,9 +1,9 @@
 import type { Checksum } from '#contracts/checksums';
 
 /**
- * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, hyphens, dots and slashes
- * in it are ignored, and so is letter case; any other character that the number cannot have makes it invalid. All ends
- * are tested in one pass, so that many cost as much as one.
+ * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, dashes, dots and slashes in it are
+ * ignored, and so is letter case; any other character that the number cannot have makes it invalid. All ends are tested in
+ * one pass, so that many cost as much as one.
  * @param start where the number begins
  * @param ends ascending, each after `start`
  */
@@ -50,8 +50,11 @@ function readValues(bytes: Uint8Array, start: number, ends: readonly number[]): 
         if (length === mostValues) return length;
         values[length] = value;
         length += 1;
-      } else if (byte === noBreakLead && bytes[at + 1] === noBreakTrail && at + 1 < end) at += 1;
-      else if (!separators.has(byte)) return length;
+      } else if (!separators.has(byte)) {
+        const size = sizeOfSeparator(bytes, at, end);
+        if (size === 0) return length;
+        at += size - 1;
+      }
     }
     endsAfter[length] = end;
   }
@@ -59,9 +62,24 @@ function readValues(bytes: Uint8Array, start: number, ends: readonly number[]): 
 }
 
 const separators: ReadonlySet<number> = new Set(Buffer.from(' \t\n\r-./'));
-/** U+00A0 in UTF-8. */
-const noBreakLead = 0xc2;
-const noBreakTrail = 0xa0;
+/** The blanks of Unicode (Zs), its dashes (Pd) and the minus sign, as numbers of their bytes in UTF-8. */
+const otherSeparators: ReadonlySet<number> = new Set(
+  [
+    ...'\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000',
+    ...'\u058a\u05be\u1400\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2e17\u2e1a\u2e3a\u2e3b\u2e40\u2e5d',
+    ...'\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d',
+  ].map((character) => Buffer.from(character).reduce((code, byte) => 256 * code + byte, 0)),
+);
+
+/** The bytes of a blank or a dash outside of ASCII that lies in front of `end` as a whole; 0 for another character. */
+function sizeOfSeparator(bytes: Uint8Array, at: number, end: number): number {
+  const lead = bytes[at] ?? 0;
+  const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 0;
+  if (size === 0 || at + size > end) return 0;
+  let code = 0;
+  for (let place = at; place < at + size; place += 1) code = 256 * code + (bytes[place] ?? 0);
+  return otherSeparators.has(code) ? size : 0;
+}
 
 function valueOfCode(code: number): number | undefined {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;

@@ -1,0 +1,51 @@
+import type { JudgedTextKind } from '#contracts/judged-texts';
+import type { JsonNode } from '#kit/json/parse-tree';
+import { collectorFor, type TextCollector } from './covered-texts.ts';
+import { readAddress, readAddressed, readFileData, readImageTexts } from './file-texts.ts';
+
+const files: ReadonlySet<JudgedTextKind> = new Set(['files']);
+
+/**
+ * The texts of the member `images` of an answer, or of `image_url` of one of its parts: addresses, and text in their data. A picture
+ * has no text. All of them are of kind `parameters`, as every text that the provider adds.
+ */
+export function readAnswerPictures(
+  key: 'images' | 'image_url',
+  value: JsonNode,
+  role: string,
+  to: TextCollector,
+): void {
+  const collector = ofParameters(to);
+  if (key === 'images') readImageTexts(value, '', role, collector);
+  else readAddressed(value, '', role, collector);
+}
+
+/** A collector that takes the texts of files as parameters. */
+function ofParameters(collector: TextCollector): TextCollector {
+  const kindOf = (kind: JudgedTextKind): JudgedTextKind => (kind === 'files' ? 'parameters' : kind);
+  return {
+    ...collector,
+    take: (kind, ...rest) => collector.take(kindOf(kind), ...rest),
+    takeNested: (kind, ...rest) => collector.takeNested(kindOf(kind), ...rest),
+    takeDecoded: (kind, ...rest) => collector.takeDecoded(kindOf(kind), ...rest),
+  };
+}
+
+/**
+ * The texts of one string of a picture in a frame. `written`: the string is an address or another text. `decoded`: the texts that
+ * its data or its percent-encoding holds. `isUnreadable`: it is the data of a document.
+ * @param isMember whether it is a member of an object: its address. Otherwise it can be the data of a file
+ */
+export function readPictureString(
+  node: JsonNode & { readonly kind: 'string' },
+  bytes: Uint8Array,
+  isMember: boolean,
+): { readonly written: boolean; readonly decoded: readonly string[]; readonly isUnreadable: boolean } {
+  const collector = collectorFor(bytes, files);
+  if (isMember) readAddress(node, '', 'assistant', collector);
+  else readFileData(node, '', 'assistant', collector);
+  const { units, unjudgedAt } = collector.covered();
+  const texts = units.map(({ content }) => content);
+  const decoded = texts.filter((text) => text !== node.value);
+  return { written: decoded.length < texts.length, decoded, isUnreadable: unjudgedAt !== undefined };
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { tailOf } from '#checks/guard/join-seams';
+import type { TextChannel } from '#checks/text-channel';
+import { limits } from '#contracts/limits';
+import { isApiWord } from '../judged/covered-texts.ts';
+import type { DeltaTexts } from '../judged/delta-texts.ts';
+import type { StreamTexts } from './stream-texts.ts';
+
+/** A value that frames repeat: the digest of its text, and the bytes of the frames with it that were added to the text. */
+type Run = { readonly digest: string; bytes: number; count: number };
+/** A word so far, and the last piece of it. */
+type Word = { readonly all: string; readonly last: string };
+type Pieces = DeltaTexts['pieces'];
+
+/** Bytes of a repeated value that are judged as one text: each phrase that a window finds whole lies in them. */
+const runBytes = 2 * limits.overlapBytes;
+/** The most members with words that are not judged. */
+const maxWords = 1_024;
+/** A half of a surrogate pair counts, because the whole character may be a letter. */
+const endsWord = /[\p{L}\p{N}\p{M}_\uD800-\uDBFF]$/u;
+const beginsWord = /^[\p{L}\p{N}\p{M}_\uDC00-\uDFFF]/u;
+
+/** Adds the further texts of the frames of one stream to its texts (docs/design/judged-texts.md, "Streams"). */
+export class FurtherTexts {
+  readonly #texts: StreamTexts;
+  readonly #runs = new Map<string, Run>();
+  /** The end of the last piece of each member of a delta. */
+  readonly #lastPieces = new Map<string, string>();
+  readonly #words = new Map<string, Word>();
+
+  constructor(texts: StreamTexts) {
+    this.#texts = texts;
+  }
+
+  /** @returns the texts that grew or were repeated; undefined where one is not well-formed, or the stream has too many */
+  append(pieces: Pieces): ReadonlySet<TextChannel> | undefined {
+    const grown = new Set<TextChannel>();
+    for (const [path, group] of Map.groupBy(pieces, (one) => one.path)) {
+      const channel = this.#texts.furtherAt(path);
+      if (channel === undefined) return undefined;
+      const run = group[0]?.reading === 'value' ? this.#runOf(path, group) : undefined;
+      if (run === undefined || run.count < 2 || run.bytes < runBytes) {
+        for (const { text } of group) if (!this.#texts.append(channel, text)) return undefined;
+        if (run !== undefined) {
+          run.bytes += group.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+          run.count += 1;
+          if (run.count > 1) channel.settle();
+        }
+      }
+      grown.add(channel);
+    }
+    return grown;
+  }
+
+  /** The run of a value: a new one where the frame before had another value. */
+  #runOf(path: string, group: Pieces): Run {
+    const hash = createHash('sha256');
+    for (const { text } of group) hash.update(Buffer.from(text, 'utf16le'));
+    const digest = hash.digest('base64');
+    const known = this.#runs.get(path);
+    if (known?.digest === digest) return known;
+    const run: Run = { digest, bytes: 0, count: 0 };
+    this.#runs.set(path, run);
+    return run;
+  }
+
+  /**
+   * The strings of members of the delta that are glued to another one in the middle of a word, so that a rule for whole words does
+   * not find a word at that place. The one in front has not left: its frame waits for the text behind it.
+   */
+  glued(pieces: Pieces): readonly string[] {
+    return pieces.flatMap(({ path, text, isString, inList, reading }) => {
+      if (reading !== 'member' || isString !== true || inList === true) return [];
+      const before = this.#lastPieces.get(path) ?? '';
+      this.#lastPieces.set(path, tailOf(text));
+      return endsWord.test(before) && beginsWord.test(text) ? [before.toWellFormed(), text.toWellFormed()] : [];
+    });
+  }
+
+  /** Whether the words of each path are still single words, as values of the API are, when they are joined. A repeated one counts once. */
+  areWords(words: DeltaTexts['words']): boolean {
+    for (const [path, group] of Map.groupBy(words, (one) => one.path)) {
+      const last = group.map(({ text }) => text).join('');
+      const before = this.#words.get(path);
+      const all = before === undefined ? last : before.last === last ? before.all : before.all + last;
+      if (!isApiWord(all) || (before === undefined && this.#words.size >= maxWords)) return false;
+      this.#words.set(path, { all, last });
+    }
+    return true;
+  }
+}
