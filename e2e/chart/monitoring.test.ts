@@ -263,6 +263,16 @@ describe('the monitoring of a release', () => {
     expect(measuredBy(alertsOf(await renderChart(withoutManagement)))).toEqual([]);
   });
 
+  test.each([
+    ['PortcullisAgentNotReady', 'portcullis_operator_agent_versions_not_ready'],
+    ['PortcullisEnvironmentFileRefused', 'portcullis_environment_files_valid'],
+  ])('the alert %s needs no series of a pod that cannot start: the operator measures %s', (name, metric) => {
+    const alert = alerts.find((one) => one.alert === name);
+    expect(selectorsOf(alert?.expr ?? '')).toEqual([
+      expect.objectContaining({ name: metric, matchers: expect.arrayContaining([['service', '=', 'operator']]) }),
+    ]);
+  });
+
   test('every alert has a runbook, and every runbook an alert', () => {
     const written = alerts.map(({ annotations }) => annotations['runbook'] ?? '');
     for (const [index, page] of written.entries()) {
