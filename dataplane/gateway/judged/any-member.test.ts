@@ -224,7 +224,7 @@ describe('a text of any form at any member of a chat answer', () => {
     },
   );
 
-  test.each(Object.entries(answers))('%s: is judged, or refused, in a whole answer', (_, [keys, put]) => {
+  test.each(Object.entries(answers))('in a complete chat answer, %s is judged or refused', (_, [keys, put]) => {
     const unseen = formsAt(keys, (key, value) => put('message', key, value)).filter(({ value }) => {
       const bytes = value({});
       const answer = readChatAnswer(bytes);
