@@ -48,9 +48,9 @@ const chatFields = {
 function chatFrames(random: Random, text: string, place: TestedPlace, kind: StreamKind): readonly string[] {
   switch (place) {
     case 'arguments':
-      return callFrames(random, 'lookup', text);
+      return callFrames(random, 'lookup', text, kind);
     case 'name':
-      return callFrames(random, text, '{"city":"Oslo"}');
+      return callFrames(random, text, '{"city":"Oslo"}', kind);
     case 'reasoning':
     case 'parameter':
       return textFrames(random, chatFields[place], text, kind);
@@ -98,8 +98,9 @@ function escapeUnits(character: string): string {
  * inside of a word.
  */
 function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
+  const cut = member === chatFields.parameter ? cutOf(kind) : cutIntoPieces;
   const thoughtsOf = (part: string): readonly string[] =>
-    cutIntoPieces(random, part).flatMap((piece) => [
+    cut(random, part).flatMap((piece) => [
       ...(piece === '' ? [] : [payload(random, { [member]: piece }, null)]),
       ...(random.chance(3) ? [payload(random, { content: 'clean ' }, null)] : []),
     ]);
@@ -110,8 +111,25 @@ function textFrames(random: Random, member: string, text: string, { kind }: Stre
   return [...thoughtsOf(text.slice(0, pause)), ...answers, ...thoughtsOf(text.slice(pause))];
 }
 
+/**
+ * How a name or a member of the provider is cut: clients may read each piece of it alone, so that a clean text has no piece
+ * that ends inside of a word.
+ */
+function cutOf(kind: StreamKind['kind']): typeof cutIntoPieces {
+  return kind === 'tokens' ? cutBetweenWords : cutIntoPieces;
+}
+
+function cutBetweenWords(random: Random, text: string): readonly string[] {
+  const density = random.pick([5, 50, 100]);
+  return text.split(/(?<=\s)/).reduce<string[]>((pieces, word) => {
+    if (pieces.length === 0 || random.chance(density)) pieces.push(word);
+    else pieces.push(`${pieces.pop()}${word}`);
+    return pieces;
+  }, []);
+}
+
 /** The frames of two calls; text of the answer may be in front of them. */
-function callFrames(random: Random, name: string, input: string): readonly string[] {
+function callFrames(random: Random, name: string, input: string, { kind }: StreamKind): readonly string[] {
   const called = (index: number, ofFunction: object, more: object = {}): string =>
     payload(random, { tool_calls: [{ index, ...more, function: ofFunction }] }, null);
   const begin = (index: number, ofFunction: object = {}): string =>
@@ -122,7 +140,7 @@ function callFrames(random: Random, name: string, input: string): readonly strin
     begin(other, { name: 'lookup' }),
     ...cutIntoPieces(random, '{"city":"Paris"}').map((piece) => called(other, { arguments: piece })),
     begin(testedCall),
-    ...cutIntoPieces(random, name).map((piece) => called(testedCall, { name: piece })),
+    ...cutOf(kind)(random, name).map((piece) => called(testedCall, { name: piece })),
     ...cutIntoPieces(random, input).map((piece) => called(testedCall, { arguments: piece })),
   ];
 }
