@@ -110,6 +110,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the overview of hundreds of mod
       .first()
       .waitFor();
     expect(await rows.count()).toBe(1);
+    await page.getByText('None of the models found needs attention.').waitFor();
     await search.fill('no such <b>model</b>');
     await search.press('Enter');
     await page.getByText('No model has this text in its alias or name').waitFor();

@@ -69,9 +69,22 @@ test('a write of the management API that is not recorded delays a writer for a b
   expect(await descriptionsOf(client)).toHaveLength(1);
 });
 
+test('a later edit that keeps the token of a write delays a writer until both versions are recorded', async () => {
+  const spec = { ...policyObject('guard').spec, change: `${uuidv7()}/2` };
+  const at = (reason: string): Stored<GuardrailPolicy> => {
+    const status = { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'Unknown', reason }] };
+    const { metadata } = policyObject('guard');
+    return { ...policyObject('guard'), spec, metadata: { ...metadata, uid: 'u', generation: 3 }, status } as never;
+  };
+  const answers = ['WaitingForRecord', 'WaitingForRecord', 'Recorded'];
+  const get = (async () => at(answers.shift() ?? '')) as KubeClient['get'];
+  await awaitRecordedWrite({ get }, at('WaitingForRecord'));
+  expect(answers).toEqual([]);
+  await awaitRecordedWrite({ get: () => expect.unreachable('a recorded policy is not read again') }, at('Recorded'));
+});
+
 test.each([
   ['a token of another client', { change: 'mine' }],
-  ['a token of an earlier generation', { change: `${uuidv7()}/1` }],
   ['no token', { change: undefined }],
 ])('a policy with %s delays no writer', async (_title, change) => {
   const read: KubeClient['get'] = () => {

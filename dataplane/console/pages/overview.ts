@@ -97,7 +97,7 @@ export function overviewTables(
   return html`<section aria-labelledby="attention"><h2 id="attention">${words.attention}</h2>
 ${
   troubled.length === 0
-    ? html`<p class="quiet">${words.attentionNone}</p>`
+    ? html`<p class="quiet">${place.find === '' ? words.attentionNone : words.attentionNoneFound}</p>`
     : html`<ul class="cards">${cards.items.map((model) => attentionCard(words, model))}</ul>${partLinks(words, cards)}`
 }</section>
 <section aria-labelledby="models"><h2 id="models">${words.models}</h2>

@@ -53,6 +53,7 @@ export const en = {
   replicas: 'Replicas',
   attention: 'Needs attention',
   attentionNone: 'Nothing needs attention.',
+  attentionNoneFound: 'None of the models found needs attention.',
   whatToDo: 'What to do',
   servesNow: 'Served now',
   appliedBy: 'Applied by',

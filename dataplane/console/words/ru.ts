@@ -54,6 +54,7 @@ export const ru: Words = {
   replicas: 'Реплики',
   attention: 'Требует внимания',
   attentionNone: 'Всё в порядке.',
+  attentionNoneFound: 'Ни одна из найденных моделей не требует внимания.',
   whatToDo: 'Что сделать',
   servesNow: 'Действует сейчас',
   appliedBy: 'Применил',

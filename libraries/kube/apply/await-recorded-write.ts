@@ -9,8 +9,8 @@ const longestMs = 5_000;
 const everyMs = 25;
 
 /**
- * Waits until the revision of the live generation is recorded, if the management API wrote that generation. The token of
- * such a write ends with its generation, and the operator holds later edits only while they keep the token
+ * Waits until the revision of the live generation is recorded, if its token names a write of the management API. Such a
+ * token ends with the generation of the write, and the operator holds later edits only while they keep the token
  * (docs/design/revisions.md): a writer that replaces the token would take the place of a version that is not recorded yet.
  * @param policy the object that the caller is about to change
  * @param waitMs the longest wait in milliseconds; the caller then writes without the record
@@ -21,7 +21,8 @@ export async function awaitRecordedWrite(
   waitMs = longestMs,
 ): Promise<void> {
   const { name, uid, generation } = policy.metadata;
-  if (!(policy.spec.change ?? '').endsWith(`/${generation}`)) return;
+  const written = Number(/\/([1-9]\d*)$/.exec(policy.spec.change ?? '')?.[1] ?? Number.POSITIVE_INFINITY);
+  if (written > generation) return;
   const end = performance.now() + waitMs;
   for (let live: Stored<GuardrailPolicy> | undefined = policy; performance.now() < end; ) {
     if (live?.metadata.uid !== uid || live.metadata.generation !== generation || isRecorded(live)) return;
