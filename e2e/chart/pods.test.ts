@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeSettings, type Settings } from '#kit/env/read-environment';
 import { settings as cliSettings } from '../../cli/cluster/config.ts';
@@ -346,6 +347,17 @@ describe('values of pods', () => {
       const options = pod?.spec.containers[0]?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value;
       expect(/--max-old-space-size=(\d+)( |$)/.exec(options ?? '')?.[1], component).toBe(expected);
     }
+  });
+
+  test('the pod of the database has memory for each connection that its server admits', async () => {
+    const pod = podsOf(await renderFile('default-values.yaml')).find(isDatabase);
+    const resources = pod?.spec.containers[0]?.resources as { readonly limits: { readonly memory: string } };
+    const source = readFileSync(new URL('../../dataplane/postgres/server/start-server.ts', import.meta.url), 'utf8');
+    const admitted = [...source.matchAll(/max_connections: (\d+),/g)].map(([, count]) => Number(count));
+    // A used connection takes up to 6 MiB, besides the shared buffers and the process that supervises the server.
+    expect(Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])).toBeGreaterThanOrEqual(
+      Math.max(...admitted) * 6 + 64 + 128,
+    );
   });
 
   test.each([0, 1])(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -276,7 +277,7 @@ describe('a release', () => {
     const { code, stderr } = await upgrade('--set=gateway.name=other');
     expect(code).not.toBe(0);
     expect(stderr).toMatch(
-      /gateway\.name is default and cannot be changed: .* set spec\.gateway of the bindings and delete the Deployment guardrails-portcullis-gateway first/,
+      /gateway\.name is default and cannot be changed: .* set spec\.gateway of the bindings, each with its confirmation, and delete the Deployment guardrails-portcullis-gateway first; the models are not served until the upgrade has ended/,
     );
     expect(await upgrade('--set=gateway.name=default')).toMatchObject({ code: 0 });
   });
@@ -358,6 +359,48 @@ describe('a release', () => {
     );
     await upgrade('--set=retrieval.enabled=true');
     expect(await keysOf()).toEqual(after);
+  });
+
+  test('pods of an earlier release keep the key sets under the names that they read, through the upgrade and its repetition', async () => {
+    using folder = temporaryFolder();
+    const earlier = join(folder.path, 'portcullis');
+    cpSync(chartFolder, earlier, { recursive: true });
+    const helpers = join(earlier, 'templates', '_helpers.tpl');
+    const text = readFileSync(helpers, 'utf8');
+    // It named each key set after its place in the list.
+    writeFileSync(helpers, text.replace('(sha256sum $one.issuer | trunc 16)', '(len $keys | toString)'));
+    const keys = (x: string) => JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', x }] });
+    const issuersWith = (...sets: readonly string[]) =>
+      JSON.stringify(sets.map((jwks, at) => ({ issuer: `https://${at}.example`, audience: 'portcullis', jwks })));
+    const services = ['management', 'retrieval', 'memory', 'catalogue', 'agents'];
+    const upgrade = (chart: string, ...sets: readonly string[]) =>
+      runOk(
+        ...['upgrade', name, chart, `--namespace=${namespace}`, '--no-hooks'],
+        ...services.map((service) => `--set-json=${service}.issuers=${issuersWith(...sets)}`),
+        ...['retrieval', 'memory', 'catalogue', 'agents'].map((service) => `--set=${service}.enabled=true`),
+        '--set=agents.publicUrl=https://agents.example,agents.issuer=https://agents.example',
+        '--set=postgresql.enabled=true',
+      );
+    const filesOf = async (service: string): Promise<Readonly<Record<string, string>>> => {
+      const suffix = { management: 'issuers', agents: 'agent-issuers' }[service] ?? `${service}-issuers`;
+      const found = await within('get', 'configmap', `${name}-portcullis-${suffix}`, '--output=json');
+      const { 'issuers.yaml': _list, ...files } = JSON.parse(found).data;
+      return files;
+    };
+    const fileOf = (at: number): string =>
+      `jwks-${createHash('sha256').update(`https://${at}.example`).digest('hex').slice(0, 16)}.json`;
+    const [one, two, three] = [keys('b25l'), keys('dHdv'), keys('dGhyZWU')];
+
+    await upgrade(earlier, one, two);
+    const former = { 'jwks-0.json': one, 'jwks-1.json': two };
+    for (const service of services) expect(await filesOf(service), service).toEqual(former);
+    await upgrade(chartFolder, one, two);
+    for (const service of services)
+      expect(await filesOf(service), service).toEqual({ ...former, [fileOf(0)]: one, [fileOf(1)]: two });
+    // The upgrade is repeated with other values while former pods are left.
+    await upgrade(chartFolder, three, two);
+    for (const service of services)
+      expect(await filesOf(service), service).toEqual({ ...former, [fileOf(0)]: three, [fileOf(1)]: two });
   });
 
   test('service accounts of a release cannot read secrets, act outside the namespace or change RBAC', async () => {

@@ -752,7 +752,7 @@ describe('Helm', () => {
         '--set=serviceMonitor.enabled=true',
         '--set=networkPolicy.monitoringFrom[0].podSelector.matchLabels.app=prometheus',
       ],
-      /serviceMonitor.enabled needs networkPolicy.monitoringFrom .*no scraper reaches runtimes/,
+      /serviceMonitor.enabled needs networkPolicy.monitoringFrom .*no scraper reaches runtimes.*; it then also limits who reads the metrics of the other components/,
     ],
     [
       'monitors of runtimes with network policies and without a peer',

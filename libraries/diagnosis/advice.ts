@@ -199,7 +199,9 @@ export const advice: Readonly<Record<string, Advice>> = {
   AccessInvalid: () => 'Shorten the names in spec.owner and spec.access.',
   RelationsNotConfigured: () => 'Set PORTCULLIS_AGENT_ISSUER and the database of the operator.',
   RelationsUnavailable: () => 'See whether the database answers. The operator retries.',
-  RelationsMismatch: () => 'Start the release that the database was last used with, or restore a dump of this release.',
+  RelationsMismatch: () =>
+    'Start the release that the database was last used with, or restore a dump of this release. ' +
+    'If the log of the operator says fault failed, correct what its problem names instead: the operator retries.',
 };
 
 /** The remedy for a detector or classifier that does not judge; undefined for another reason. */

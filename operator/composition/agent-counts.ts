@@ -3,7 +3,10 @@ import type { StoreView } from '#kube/watch/object-store';
 import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 
-/** Number of versions of agents that cannot take the calls that they are routed; reported only by the leader. */
+/**
+ * Number of versions of agents that are served or on trial and cannot take their calls; reported only by the leader. Previous
+ * versions, which a route keeps for calls that name them, are not counted: one that a newer version replaced would hide the next fault.
+ */
 type AgentCounts = {
   /** Starts to count the objects of the stores at every scrape. */
   watch(watched: Watched): void;
@@ -22,7 +25,7 @@ const leaving = ['Routed', 'Draining'];
 export function createAgentCounts(metrics: Metrics): AgentCounts {
   const gauge = metrics.gauge({
     name: 'portcullis_operator_agent_versions_not_ready',
-    help: 'Versions of agents that a route has and that are not ready: their calls are refused. Only the leader counts them.',
+    help: 'Versions of agents that are served or on trial and are not ready: their calls are refused. Only the leader counts them.',
     labels: {},
   });
   let watched: Watched | undefined;
@@ -33,7 +36,9 @@ export function createAgentCounts(metrics: Metrics): AgentCounts {
     refresh() {
       if (watched === undefined) return;
       const { agentRoutes, agentVersions } = watched;
-      const routed = agentRoutes.list().flatMap(({ spec }) => spec.versions);
+      const routed = agentRoutes.list().flatMap(({ spec: { served, canary, versions } }) => {
+        return versions.filter(({ versionId }) => versionId === served || versionId === canary?.versionId);
+      });
       const unready = routed.filter(({ version, versionId }) => {
         const found = agentVersions.get(version);
         return found?.metadata.uid !== versionId || !takesCalls(found);

@@ -99,7 +99,7 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
 
 const podSettings = {
   // The chart admits 196 of all services (portcullis.checkConnections): twice those of the replicas, because in a rollout the
-  // former ones keep theirs until they end. Few of them are ever open at once, and one that is not costs some KiB.
+  // former ones keep theirs until they end. One that is open takes up to 6 MiB: postgresql.resources of the chart has room for all.
   max_connections: 200,
   // The default for parallel queries is /dev/shm, which has 64 MiB in a pod whatever its memory limit, so that a large
   // query fails. System V segments are limited by the memory of the pod only.

@@ -181,5 +181,7 @@ export const remedySentencesRu: SentenceTable = {
   'see whether the database answers': 'проверьте, отвечает ли база данных',
   'start the release that the database was last used with, or restore a dump of this release':
     'запустите выпуск, с которым база данных использовалась последней, или восстановите дамп этого выпуска',
+  'if the log of the operator says fault failed, correct what its problem names instead: the operator retries':
+    'если в журнале оператора указано fault failed, устраните вместо этого то, что названо в problem: оператор повторит попытку',
   'apply it, or name another version: {command+}': 'примените её или назовите другую версию: {command}',
 };
