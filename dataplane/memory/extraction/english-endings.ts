@@ -31,6 +31,7 @@ export const englishEndings: EndingLanguage = {
         '(?:laid off|fired|let go|made redundant|dismissed|poached|hired (?:me )?away) (?:by|from|at)|(?:my )?last (?:day|week|shift) (?:at|with|for)|(?:handed in|gave|given|submitted|filed) (?:my|our) (?:notice|resignation) (?:at|to)',
       topics: work,
     },
+    { before: '(?:hired|poached|lured) me away from', topics: work, isOfAnySubject: true },
     { before: 'left', after: 'for good|behind' },
     {
       before: 'let',
