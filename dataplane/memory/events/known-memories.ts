@@ -1,11 +1,15 @@
 import type { TransactionSql } from '#sql/connect';
+import type { UserFact } from '../extraction/extract-facts.ts';
 import { termsOfFitting } from '../extraction/renewed-values.ts';
 import type { KnownMemory, PastMemory } from '../extraction/settle-facts.ts';
 import { isLive, lastStated } from '../facts/memory-row.ts';
+import type { MemoryText } from '../facts/write-memory.ts';
 import type { ClaimedEvent } from './claim-event.ts';
-import type { PreparedFact } from './prepare-facts.ts';
 
 type Scope = Pick<ClaimedEvent, 'person' | 'agentId' | 'runId'>;
+
+/** A fact and the topic with which it would be stored. */
+type ReadFact = { readonly fact: UserFact; readonly stored: Pick<MemoryText, 'topic'> };
 
 /** The memories of a scope against which an add is decided. */
 type KnownMemories = { readonly known: readonly KnownMemory[]; readonly past: readonly PastMemory[] };
@@ -22,7 +26,7 @@ type KeptMemory = KnownMemory & { readonly isLive: boolean };
 export async function readKnown(
   sql: TransactionSql,
   scope: Scope,
-  prepared: readonly PreparedFact[],
+  prepared: readonly ReadFact[],
   referred: readonly string[],
 ): Promise<KnownMemories> {
   if (prepared.length === 0) return { known: [], past: [] };
@@ -48,13 +52,11 @@ type Wanted = {
 async function readKept(
   sql: TransactionSql,
   { person, agentId, runId }: Scope,
-  prepared: readonly PreparedFact[],
+  prepared: readonly ReadFact[],
   { sameness, topics, referred }: Wanted,
 ): Promise<readonly KeptMemory[]> {
   const renewed = prepared.flatMap(({ fact }) => fact.changes?.renewed ?? []);
-  const saysChange =
-    prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0) ||
-    renewed.some(({ corrects, names }) => corrects || names.length > 0);
+  const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
   const fitting = [...new Set(renewed.flatMap(termsOfFitting))];
   const ended = new Set(prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []));
   const starts = [...new Set([...ended].filter(({ length }) => length >= familyStart).map(startOf))];

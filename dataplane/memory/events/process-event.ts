@@ -4,6 +4,7 @@ import { continueTrace } from '#kit/http/trace-context';
 import type { Database } from '#sql/connect';
 import { extractFacts, type SaidMessage, type UserFact } from '../extraction/extract-facts.ts';
 import { samenessOf } from '../extraction/sameness.ts';
+import { settleFacts } from '../extraction/settle-facts.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { IndexRoom } from '../people/index-room.ts';
 import type { MemoryQuota } from '../people/memory-quota.ts';
@@ -12,6 +13,7 @@ import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
 import { type ExtractionModel, extractByModel } from './extract-by-model.ts';
 import { guardEvent } from './guard-event.ts';
+import { readKnown } from './known-memories.ts';
 import { prepareFacts } from './prepare-facts.ts';
 import { saidTimes } from './said-times.ts';
 import { isStorable } from './storable-message.ts';
@@ -43,7 +45,9 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
   );
   const { extraction } = ports;
   if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, call);
-  const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
+  const facts = event.infer
+    ? await withoutRemarks(ports.database, event, await statedFacts(messages))
+    : givenFacts(messages);
   const prepared = await prepareFacts(ports, facts, messages, call);
   ports.onStep('extracted');
   const ended = await commitEvent(ports.database, event, prepared, {
@@ -67,7 +71,7 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
   };
   for (const [at, message] of messages.entries()) {
     facts.push(...extractFacts(message, at).filter(isRead));
-    if (facts.length > memoryLimits.factsOfAdd) {
+    if (facts.filter((fact) => !isRenewal(fact)).length > memoryLimits.factsOfAdd) {
       throw new EventFault(`the messages state more than ${memoryLimits.factsOfAdd} facts: add them in parts`);
     }
     if (facts.filter((fact) => fact.changes !== undefined && !isRenewal(fact)).length > memoryLimits.changesOfAdd) {
@@ -76,6 +80,33 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
     await othersFirst();
   }
   return facts.toSorted((one, other) => one.source.saidAt.getTime() - other.source.saidAt.getTime());
+}
+
+/**
+ * The facts without sentences that name a new value of nothing that is known: neither a guardrail nor an embedding model has to
+ * see a mere remark, so an add of remarks needs neither. The decisions are made again with the lock of the person.
+ */
+async function withoutRemarks(
+  { sql: database }: Database,
+  event: ClaimedEvent,
+  facts: readonly UserFact[],
+): Promise<readonly UserFact[]> {
+  if (!facts.some(isRenewal)) return facts;
+  const topics = facts.map((fact) => ({ fact, stored: { topic: fact.statement?.topic ?? null } }));
+  const { known, past } = await database.begin((sql) => readKnown(sql, event, topics, []));
+  const decisions = settleFacts(facts, known, past);
+  return facts.filter(
+    (fact, at) => !isRenewal(fact) || decisions[at]?.reason !== 'changes nothing known' || isPlaced(at),
+  );
+
+  /** Whether a statement of the same sentence takes the place of a memory: the sentence is what says so. */
+  function isPlaced(at: number): boolean {
+    const sentence = facts[at]?.source;
+    return decisions.some(({ kind, fact: { source, changes } }) => {
+      if (kind === 'NONE' || changes !== undefined || sentence === undefined) return false;
+      return source.message === sentence.message && source.start >= sentence.start && source.end <= sentence.end;
+    });
+  }
 }
 
 /**

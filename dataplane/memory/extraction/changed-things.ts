@@ -6,20 +6,37 @@ const russianThirds =
 
 /** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes it. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";
+/** Words with which a sentence of the speaker begins before its verb; any other capitalised word there is a name: "Anna gave up". */
+const englishNames = namesBut(
+  "I|I'm|I've|we|and|but|so|then|well|ok|okay|yes|yeah|no|now|just|only|also|finally|recently|actually|already|sadly|luckily|eventually|yesterday|today|lately|since|sorry|update|honestly|never|completely|officially|suddenly|not|having|got|have|haven't|am|been|went",
+  '(?: (?:is|was|has|have|had|just|finally|also|recently|already|never|really))*',
+);
 const russianSelf = '(?:я|мы)(?: (?:недавно|наконец|уже|теперь|тоже|вчера|сегодня|снова))*';
+
+const russianNames = namesBut(
+  'я|мы|и|а|но|да|нет|ну|так|вот|уже|еще|наконец|недавно|давно|вчера|сегодня|теперь|сейчас|весной|летом|осенью|зимой|потом|тоже|снова|опять|сам|сама|просто|только|совсем|окончательно|официально|пришлось|больше|не|врач|доктор|кстати|извини|извините|поправка|честно|никогда|раньше',
+  '(?: (?:уже|недавно|наконец|тоже|давно|вчера|сегодня|снова|опять|окончательно|\\p{L}+ (?:год|года|лет|месяц|месяца|месяцев)))*',
+);
+
+/** A name as the subject of a part of the sentence, directly before its verb. */
+function namesBut(words: string, between: string): string {
+  return `(?<![^,:;.!?–—-] |\\p{L})(?!(?:${words})(?![\\p{L}']))(?-i:\\p{Lu})\\p{Ll}+(?: (?:and|и) (?-i:\\p{Lu})\\p{Ll}+)?${between} `;
+}
+
+type Subjects = { readonly self: string; readonly thirds: string; readonly names: string };
 
 /**
  * Matches words after the speaker as their subject, and wherever no other subject stands before them in their part of
  * the sentence, since people who type fast leave out both the subject and the mark before it: "wait sold that car".
  */
-function ofSpeaker({ self, thirds }: { readonly self: string; readonly thirds: string }, words: string): RegExp {
+function ofSpeaker({ self, thirds, names }: Subjects, words: string): RegExp {
   const isSelf = `(?<=(?<!\\p{L})${self} )|(?<!\\p{L})(?=${self}(?!\\p{L}))`;
   const isOther = `(?<!\\p{L})${thirds}(?: [^,:;.!?]*)? `;
-  return new RegExp(`(?:${isSelf}|(?<!${isOther}))(?<!\\p{L})(?:${words})(?!\\p{L})`, 'iu');
+  return new RegExp(`(?:${isSelf}|(?<!${isOther}|${names}))(?<!\\p{L})(?:${words})(?!\\p{L})`, 'iu');
 }
 
-const englishSubjects = { self: englishSelf, thirds: englishThirds };
-const russianSubjects = { self: russianSelf, thirds: russianThirds };
+const englishSubjects: Subjects = { self: englishSelf, thirds: englishThirds, names: englishNames };
+const russianSubjects: Subjects = { self: russianSelf, thirds: russianThirds, names: russianNames };
 
 /** A pattern for phrases about a change whose subject is the speaker; see `ofSpeaker`. */
 export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishSubjects, words);

@@ -13,10 +13,13 @@ const meat = '(?:meat|chicken|fish|beef|pork|bacon|steaks?|burgers?|ham|lamb|tur
 /** A longer phrase says something else: "single malt", "engaged in a project". */
 const partEnd = '(?=$|[,.!;]| (?:now|again|these|since|and|but|so|officially)(?!\\p{L}))';
 
-/** Matches words at the beginning of a part of the sentence or behind its subject, the speaker. */
+/**
+ * Matches words at the beginning of the sentence or behind its subject, the speaker. A later part without a subject has the one of
+ * the part before, so it counts only where that is the speaker: "Tom quit, retired early".
+ */
 const englishStart = (words: string): RegExp =>
   new RegExp(
-    `(?:^|[,:;–—-] |(?<!\\p{L})(?:I|we)(?:'ve|'m|'re| have| am| are| was)? )(?:(?:just|recently|finally|already|also|now|since|officially|actually|then) )*(?:${words})(?!\\p{L})`,
+    `(?:^|(?<=^(?:I|we)(?!\\p{L})(?:(?!(?-i:(?!I(?!\\p{L}))\\p{Lu})|(?<!\\p{L})(?:s?he|they|who|that|which)(?!\\p{L}))[^.!?])*)[,:;–—-] |(?<!\\p{L})(?<!(?<!\\p{L})(?:when|after|before|since|until|till|once|if|as|and) )(?:I|we)(?:'ve|'m|'re| have| am| are| was)? )(?:(?:just|recently|finally|already|also|now|since|officially|actually|then) )*(?:${words})(?!\\p{L})`,
     'iu',
   );
 
@@ -30,40 +33,31 @@ export const englishClassEvents: KindWords = [
   ],
   [
     englishStart(
-      `(?:got |been |being )?(?:poached|headhunted|snapped up|recruited|hired|taken on) by (?!accident|mistake)\\p{L}+`,
+      `(?:got |been |being )?(?:poached|headhunted|recruited|hired) by (?-i:\\p{Lu})\\p{L}+(?!.*(?<!\\p{L})(?:but|declined|refused|almost|nearly)(?!\\p{L}))`,
     ),
     employer,
   ],
   [
     englishStart(
-      `(?:took|taken|taking|opted for|went into|going into) (?:early |my |well-earned )*retirement|retired(?=$|[,.!]| (?:in|at|from|last|early|this|after|for))|(?:hung|hanging) up my (?!phone|coat|call|keys|jacket|picture|washing|laundry|clothes)\\p{L}+|retrain(?:ed|ing) (?:as|to)`,
+      `(?:took|taken|taking|opted for|went into|going into) (?:early |my |well-earned )*retirement|retired(?=$|[,.!]| (?:in (?:\\d{4}|january|february|march|april|may|june|july|august|september|october|november|december)|from (?:work|teaching|nursing)|last (?:year|month|spring|summer|autumn|fall|winter)|early(?=$|[,.!])))|(?:hung|hanging) up my (?:scrubs|apron|gloves|badge) (?:for good|last (?:year|month|spring|summer|autumn|fall|winter))|retrained as`,
     ),
     work,
   ],
+  [englishStart('(?:went|gone|turned) (?:freelance|self-employed)'), employer],
   [
-    englishStart(
-      `(?:went|gone|going|turned) (?:freelance|self-employed|solo)|(?:set up|started|opened|founded|launched) (?:my|our) own ${ownBusiness}`,
-    ),
-    employer,
-  ],
-  [
-    /(?<!\p{L})(?:we|I)(?:'ve| have)? (?:just |finally |recently |all )*(?:tied the knot|got hitched|eloped|called it quits|signed the (?:divorce )?papers|went our separate ways|parted for good)(?!\p{L})/iu,
+    /(?<!\p{L})(?:we|I)(?:'ve| have)? (?:just |finally |recently |all )*(?:tied the knot|got hitched|eloped|signed the divorce papers)(?!\p{L})/iu,
     married,
   ],
+  [englishStart(`(?:am )?back (?:on|to)(?: eating)? ${meat}`), /^diet/],
   [
     englishStart(
-      `(?:caved|cracked|gave in|slipped up|lapsed|relapsed),? (?:in )?(?:and )?(?:I )?(?:had|ate|ordered|tried) (?:(?:an?|some|the|my first) )*${meat}|(?:am )?back (?:on|to)(?: eating)? ${meat}`,
+      '(?:turned|hit|reached) the big (?:three|four|five|six|seven|3|4|5|6|7)[ -]?(?:oh?|0)(?! (?:deal|sale|party|match))',
     ),
-    /^diet/,
-  ],
-  [englishStart('(?:gone|went|going) (?:fully |all )?electric'), /^(?:car|my: car|has: car)/],
-  [
-    /(?<!\p{L})(?:the big (?:three|four|five|six|seven|3|4|5|6|7)[ -]?(?:oh?|0)(?! (?:deal|sale|party|match))|(?:my|turned my) (?:\d0th|thirtieth|fortieth|fiftieth|sixtieth) (?:birthday )?(?:was|is|came))(?!\p{L})/iu,
     /^age$/,
   ],
   [
     englishStart(
-      '(?:(?:an?|one|two|three|\\d+|almost a|over a) )?(?:days?|weeks?|months?|years?) (?:without (?:an? (?:single )?)?|free of |off |since (?:my|the) last )(?:cigarettes?|smokes?|smoking|nicotine|tobacco)',
+      '(?:(?:an?|one|two|three|\\d+|almost a|over a) )?(?:months?|years?) (?:without (?:an? (?:single )?)?|free of |off |since (?:my|the) last )(?:cigarettes?|smokes?|smoking|nicotine|tobacco)',
     ),
     /^smoking/,
   ],
@@ -73,13 +67,16 @@ export const englishClassEvents: KindWords = [
 export const englishClassStates: KindWords = [
   [
     new RegExp(
-      `(?:^|[,:;] )${name} (?:is|has been|became|has become)(?: now)? (?:my |our )?(?:new )?home(?! (?:of|to|for|town|page|office|work|game|match|screen|team))(?!\\p{L})`,
+      `(?:^|[,:;] )${name} (?:is|has been|became|has become)(?: now)? (?:my|our) (?:new )?home(?! (?:of|to|for|town|page|office|work|game|match|screen|team))(?!\\p{L})`,
       'iu',
     ),
     residence,
   ],
-  [englishStart('(?:(?:my|our) )?(?:new )?(?:address|place|flat|house|home) is (?:now )?(?:in|at|near)'), residence],
-  [englishStart(`(?:based|living|settled|at home) (?:in|near) ${name}`), residence],
+  [
+    englishStart('(?:(?:my|our) )?(?:new )?(?:address|place|flat|house|home) is (?:now )?in (?-i:\\p{Lu})\\p{L}+'),
+    residence,
+  ],
+  [englishStart(`(?:based|living|settled) (?:in|near) ${name}`), residence],
   [
     englishStart(
       `(?:self-employed|freelanc(?:e|er|ing)|an? freelancer|my own boss|our own boss|work(?:ing)? for (?:myself|ourselves)|run(?:ning)? my own ${ownBusiness}|between jobs)`,
@@ -100,21 +97,21 @@ export const englishClassStates: KindWords = [
   ],
   [
     englishStart(
-      `(?:have|got|have got|'ve got|found) an? (?:new )?(?:girlfriend|boyfriend|fianc[eé]e?|partner|husband|wife)${partEnd}`,
+      `(?:have|got|have got|'ve got|found) an? (?:new )?(?:girlfriend|boyfriend|fianc[eé]e?|husband|wife)${partEnd}`,
     ),
     married,
   ],
-  [englishStart(`eat(?:ing)? (?:some )?${meat}`), /^diet/],
+  [englishStart(`eat ${meat}`), /^diet/],
 ];
 
 /** What others do that changes a value of the speaker, who is not its subject. */
 export const englishBefalls: KindWords = [
   [
-    /^(?:s?he|my (?:boyfriend|girlfriend|partner)) (?:has |just |finally |actually )*(?:proposed|popped the question)(?: to me)?[ ,]+(?:\p{L}+ ){0,4}?I (?:\p{L}+ )?(?:said yes|accepted|agreed)(?!\p{L})/iu,
+    /^(?:s?he|my (?:boyfriend|girlfriend|partner)) (?:has |just |finally |actually )*(?:proposed|popped the question)(?: to me)?,? and (?:of course )?I (?:happily |gladly |actually )?(?:said yes|accepted)(?=$|[\s]*[.!,])/iu,
     married,
   ],
   [
-    /^my (?:husband|wife|partner) (?:and I )?(?:has |have |just |finally )*(?:left me|walked out on me|died|passed away|filed for (?:a )?divorce|are (?:no longer|not) together)(?!\p{L})/iu,
+    /^my (?:husband|wife|partner) (?:and I )?(?:has |have |just |finally )*(?:left me(?=[\s.!]*$|,| for (?:another|someone))|walked out on me|died|passed away|filed for (?:a )?divorce|are no longer together(?=[\s.!]*$|,))(?!\p{L})/iu,
     married,
   ],
 ];
@@ -122,13 +119,12 @@ export const englishBefalls: KindWords = [
 /** The same for Russian. */
 const russianStart = (words: string): RegExp =>
   new RegExp(
-    `(?:^|[,:;–—-] |(?<![\\p{L}])(?:я|мы) )(?:(?:наконец|недавно|уже|теперь|вчера|сегодня|официально|весной|летом|осенью|зимой|давно|снова|сам|сама|потом|тоже) )*(?:${words})(?![\\p{L}])`,
+    `(?:^(?:в \\p{L}+ )?|(?<=^(?:я|мы)(?![\\p{L}])(?:(?!(?-i:[А-ЯЁ])|(?<![\\p{L}])(?:он|она|они|котор\\p{L}+)(?![\\p{L}]))[^.!?])*)[,:;–—-] |(?<![\\p{L}])(?<!(?<![\\p{L}])(?:когда|если|пока|как|и) )(?:я|мы) )(?:(?:наконец|недавно|уже|теперь|вчера|сегодня|официально|весной|летом|осенью|зимой|давно|снова|сам|сама|потом|тоже) )*(?:${words})(?![\\p{L}])`,
     'iu',
   );
 
 const russianName = '(?-i:\\p{Lu})\\p{L}+(?:[ -](?-i:\\p{Lu})\\p{L}+)?';
 const russianBusiness = '(?:бизнес|дело|фирму|компанию|мастерскую|студию|магазин|салон|кафе|ип)';
-const russianMeat = '(?:мясо|курицу|рыбу|говядину|свинину|бекон|стейки?|котлеты|баранину|индейку|колбасу|шашлык)';
 /** "I am from Kaluga" in one word. */
 const inhabitant =
   '(?:\\p{L}{2,14}(?:жанин|чанин|шанин|тянин|жанка|чанка|шанка|тянка|жане|чане|шане|тяне|буржец|бурженка|буржцы)|(?:москв|ом|том|костром|твер|вят)ич(?:ка|и)?|(?:тул|перм|сибир|помор)як(?:и)?|питер(?:ец|цы))';
@@ -141,38 +137,38 @@ export const russianClassEvents: KindWords = [
     residence,
   ],
   [
-    /(?<![\p{L}])(?:меня|нас) (?:(?!не |почти |чуть |едва )\p{L}+ )?(?:(?:переманил|сманил|схантил|нанял)и|взяли на работу) (?:в|во|на|к)(?![\p{L}])/iu,
+    /(?<![\p{L}])(?:меня|нас) (?:(?!не |почти |чуть |едва )\p{L}+ )?(?:(?:переманил|сманил|схантил|нанял)и|взяли на работу) (?:в|во) (?-i:\p{Lu})\p{L}+/iu,
     employer,
   ],
-  [russianStart(`(?:вышел|вышла|ушел|ушла|выхожу|ухожу) (?:на пенсию|в декрет)`), work],
+  [russianStart('(?:вышел|вышла|ушел|ушла|выхожу|ухожу) на пенсию'), work],
+  [russianStart('(?:вышел|вышла|ушел|ушла) (?:во фриланс|на фриланс|на вольные хлеба)'), employer],
   [
     russianStart(
-      `(?:вышел|вышла|ушел|ушла|выхожу|ухожу) (?:во фриланс|на фриланс|на вольные хлеба)|(?:открыл|основал|завел)[аи]? (?:свое|свою|свой|собственн\\p{L}+) ${russianBusiness}`,
+      '(?:получил|подписал)[аи]? (?:штамп|свидетельство|бумаги|документы) о разводе|(?:штамп|свидетельство) о разводе (?:получил|поставил)[аи]?',
     ),
-    employer,
-  ],
-  [
-    /(?<![\p{L}])(?:(?:штамп|свидетельство|бумаги|документы) о разводе|(?:мы )?с (?:мужем|женой|супругом|супругой) (?:мы )?(?:больше не вместе|уже не вместе|разъехались|живем отдельно|разбежались|в разводе)|мы (?:больше|уже) не вместе|мне сделали предложение(?=[\s.!]*$|,| руки))(?![\p{L}])/iu,
     married,
   ],
   [
-    russianStart(
-      `сорвал(?:ся|ась),? (?:и )?(?:снова |опять )?(?:ем|съел[аи]?|поел[аи]?) ${russianMeat}|(?:вернул(?:ся|ась)|снова перешел|снова перешла) (?:к|на) мяс[уо]`,
-    ),
-    /^diet/,
+    /(?<![\p{L}])(?:(?:мы )?с (?:мужем|женой|супругом|супругой) (?:мы )?(?:больше не вместе|уже не вместе|разбежались|в разводе)(?=[\s.!]*$|,)|мне сделали предложение руки)(?![\p{L}])/iu,
+    married,
   ],
+  [russianStart(`(?:вернул(?:ся|ась)|снова перешел|снова перешла) (?:к|на) мяс[уо]`), /^diet/],
   [
     russianStart(
-      'отчислил(?:ся|ась)|(?:бросил|забросил)[аи]? (?:универ\\p{L}*|институт|вуз|учебу|колледж)|поступил[аи]? (?:учиться )?на',
+      'отчислил(?:ся|ась)|(?:бросил|забросил)[аи]? (?:универ\\p{L}*|институт|вуз|учебу|колледж)|поступил[аи]? учиться на',
     ),
     /^studies/,
   ],
   [
-    /(?<![\p{L}])(?:разменял[аи]? (?:уже |свой )?\p{L}+ десяток|(?:мне )?пош[её]л \p{L}+ десяток|(?:отметил|отпраздновал|справил)[аи]? (?:свое |свои |мое )?(?:\d0-летие|\p{L}+десятилетие|сорокалетие|тридцатилетие))(?![\p{L}])/iu,
+    russianStart(
+      '(?:разменял[аи]? (?:уже |свой )?\\p{L}+ десяток|мне пош[её]л \\p{L}+ десяток|(?:отметил|отпраздновал|справил)[а]? (?:свое|мое) (?:\\d0-летие|\\p{L}+десятилетие|сорокалетие|тридцатилетие))',
+    ),
     /^age$/,
   ],
   [
-    /(?<![\p{L}])(?:год|месяц|неделю|полгода|\p{L}+ (?:лет|года|месяцев|месяца|недель|недели|дней)) (?:\p{L}+ )?(?:без (?:сигарет\p{L}*|курения|никотина|табака)|не курю)(?![\p{L}])/iu,
+    russianStart(
+      '(?:год|месяц|полгода|\\p{L}+ (?:лет|года|месяцев|месяца)) (?:(?:уже|как) )?(?:без (?:сигарет\\p{L}*|курения|никотина|табака)|не курю)',
+    ),
     /^smoking/,
   ],
 ];
@@ -192,24 +188,21 @@ export const russianClassStates: KindWords = [
     ),
     employer,
   ],
-  [russianStart('(?:на пенсии|в декрете|без работы|безработн(?:ый|ая))'), work],
+  [russianStart('(?:на пенсии|без работы|безработн(?:ый|ая))'), work],
   [
     /(?<![\p{L}])у меня (?:теперь |уже |наконец |снова |есть |появил(?:ся|ась) )+(?:девушка|парень|жених|невеста|муж|жена)(?=[\s.!]*$|,)/iu,
     married,
   ],
-  [
-    /(?<![\p{L}])(?:я )(?:теперь |официально |снова |уже )+(?:свободен|свободна|один|одна|одинок\p{L}*|не один|не одна|невеста|жених)(?=[\s.!]*$|,)/iu,
-    married,
-  ],
+  [/(?<![\p{L}])(?:я )(?:теперь |официально |снова |уже )+(?:невеста|жених)(?=[\s.!]*$|,)/iu, married],
 ];
 
 export const russianBefalls: KindWords = [
   [
-    /^(?:он|она|(?:мой |моя )?(?:парень|девушка|молодой человек)) (?:мне )?(?:наконец |вчера |наконец-то )?сделал[а]? (?:мне )?предложение[ ,]+(?:и |а )?(?:я )?(?:\p{L}+ )?(?:согласил(?:ся|ась)|сказал[а]? да|ответил[а]? да)(?![\p{L}])/iu,
+    /^(?:он|она|(?:мой |моя )?(?:парень|девушка|молодой человек)) (?:мне )?(?:наконец |вчера |наконец-то )?сделал[а]? (?:мне )?предложение(?: руки)?,? (?:и |а )?(?:я )?(?:\p{L}+ )?(?:согласил(?:ся|ась)|сказал[а]? да|ответил[а]? да)(?=[\s.!]*$|,)/iu,
     married,
   ],
   [
-    /^(?:мой |моя )?(?:муж|жена|супруг|супруга) (?:от меня )?(?:уш(?:ел|ла) (?:от меня|к друг\p{L}+)|умер(?:ла)?|подал[а]? на развод)(?![\p{L}])/iu,
+    /^(?:мой |моя )?(?:муж|жена|супруг|супруга) (?:от меня )?(?:уш(?:ел|ла) (?:от меня|к друг(?:ой|ому)(?=[\s.!]*$|,))|умер(?:ла)?|подал[а]? на развод)(?![\p{L}])/iu,
     married,
   ],
 ];

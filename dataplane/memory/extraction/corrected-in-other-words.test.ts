@@ -7,7 +7,7 @@ const corrected: readonly Said[] = [
   ['I live in Paris.', "I don't live in Paris any more, it's Rome now."],
   ['I live in Paris.', "We're based in Rome these days."],
   ['I live in Paris.', 'Not Paris anymore but Rome, we moved in spring.'],
-  ['I live in Paris.', 'Rome is home now.'],
+  ['I live in Paris.', 'Rome is our home now.'],
   ['I live in Paris.', 'I left Paris for Rome last month.'],
   ['I live in Paris.', "Since May I've been living in Rome."],
   ['I live in Paris.', "I've settled in Rome after all those years in Paris."],

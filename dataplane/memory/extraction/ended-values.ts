@@ -11,6 +11,8 @@ type EndingWords = {
   /** Other topics than these cannot end with the words. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
+  /** More words behind them say something else, unless they are a time: "the cat disappeared for an hour". */
+  readonly isAtEnd?: true;
   /** What the words say can have happened once only. */
   readonly canPass?: true;
   /** The words name their subject themselves: "my knee put an end to". */
@@ -20,6 +22,8 @@ export type EndingLanguage = {
   readonly endings: readonly EndingWords[];
   /** Matches words of the speaker about a change. */
   readonly ofSpeaker: (words: string) => RegExp;
+  /** Words for the time of an end, behind its words. */
+  readonly times: string;
   /** Words that end a phrase. */
   readonly boundary: string;
   /** Words that never belong to the value of a fact, in lower case. */
@@ -146,11 +150,12 @@ const compiled = new WeakMap<EndingLanguage, readonly EndingPattern[]>();
 function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   const known = compiled.get(language);
   if (known !== undefined) return known;
-  const { endings, boundary, ofSpeaker, prepositions, almost } = language;
+  const { endings, boundary, ofSpeaker, prepositions, almost, times } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
-  const patterns = endings.map(({ before, after, isOfAnySubject, ...words }): EndingPattern => {
+  const patterns = endings.map(({ before, after, isOfAnySubject, isAtEnd, ...words }): EndingPattern => {
     const { isWeak } = words;
-    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})(?![\\p{L}])`;
+    const last = isAtEnd === true ? `(?=[\\s.!]*$|[,;:–—]| (?:${times})(?![\\p{L}]))` : '(?![\\p{L}])';
+    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})${last}`;
     if (before === '') {
       // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;

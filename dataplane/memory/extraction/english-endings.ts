@@ -5,7 +5,7 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const work = /^(?:employer|job|studies)/;
 const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habit|my: hobb)/;
 const planned = /^(?:wedding|appointment|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday)|plan|goal)/;
-const living = /^(?:my|has)/;
+const living = /^(?:my(?!: (?:phone|mobil|smartphon|laptop|comput|tablet|watch|car|bike))|has)/;
 
 /** Words of English speakers about facts that are no longer true. */
 export const englishEndings: EndingLanguage = {
@@ -31,6 +31,7 @@ export const englishEndings: EndingLanguage = {
         '(?:laid off|fired|let go|made redundant|dismissed|poached|hired (?:me )?away) (?:by|from|at)|(?:my )?last (?:day|week|shift) (?:at|with|for)|(?:handed in|gave|given|submitted|filed) (?:my|our) (?:notice|resignation) (?:at|to)',
       topics: work,
     },
+    { before: '(?:hired|poached|lured) me away from', topics: work, isOfAnySubject: true },
     { before: 'left', after: 'for good|behind' },
     {
       before: 'let',
@@ -87,15 +88,30 @@ export const englishEndings: EndingLanguage = {
     },
     {
       before: 'the|my|our|that',
-      after: 'broke down|died|is gone|has gone|is history|was sold|was stolen|got stolen|went away|disappeared',
+      after: 'is gone|has gone|is history|was sold|was stolen|got stolen|went away|disappeared',
       topics: /^(?:car|has|my|uses|allergy|health|name of)/,
+      isAtEnd: true,
     },
-    { before: '', after: '(?:has |have )?(?:let (?:me|us) go|fired (?:me|us)|laid (?:me|us) off)', topics: work },
+    // A battery dies, too; a car that died for good has a successor.
+    { before: 'the|my|our|that', after: 'died(?=, so (?:now|I|we)(?!\\p{L}))', topics: /^car/ },
+    {
+      before: 'the|my|our|that',
+      after: 'died',
+      topics: /^(?:name of|has|my(?!: (?:phone|mobil|smartphon|laptop|comput|tablet|watch|car|bike)))/,
+      isAtEnd: true,
+    },
+    {
+      before: '',
+      after: '(?:has |have )?(?:let (?:me|us) go|fired (?:me|us)|laid (?:me|us) off)',
+      topics: work,
+      isAtEnd: true,
+    },
     {
       before: '',
       after:
         '(?:has |have |had )?(?:died|passed away|ran away|run away|is dead|is no longer with us|(?:had to be |was |were |got )(?:put down|put to sleep|rehomed|given away))',
       topics: living,
+      isAtEnd: true,
     },
     {
       before: '',
@@ -108,6 +124,7 @@ export const englishEndings: EndingLanguage = {
       after:
         '(?:has |have |had )?(?:(?:was |were |got |been )?(?:called off|cancelled|canceled|abandoned|scrapped)|fallen through|fell through|never happened|is off|are off)',
       topics: planned,
+      isAtEnd: true,
     },
     {
       before: '',
@@ -117,13 +134,21 @@ export const englishEndings: EndingLanguage = {
     },
     {
       before: '',
-      after: '(?:has |have )?(?:retired|resigned|quit|moved on|stepped down|left (?:us|the (?:company|team|firm|job)))',
+      after:
+        '(?:has |have )?(?:retired(?! (?:last night|early))|resigned|quit|stepped down|left the (?:company|team|firm|job))',
+      isAtEnd: true,
       topics: /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|dentist|landlord|trainer|coach|therapist)/,
     },
-    { before: '', after: "(?:bores?|annoys?|disgusts?|sickens?) me|(?:is|are)(?:n't| not) for me", topics: liked },
+    {
+      before: '',
+      after: "(?:bores?|annoys?|disgusts?|sickens?) me|(?:is|are)(?:n't| not) for me(?!, )",
+      topics: liked,
+      isAtEnd: true,
+    },
     {
       before: '',
       after: 'is (?:history|in the past|behind (?:me|us)|gone)|was just a phase',
+      isAtEnd: true,
       topics: /^(?!origin|birthday|age)/,
     },
     {
@@ -135,8 +160,8 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after:
-        "[^,.;:!?]{1,40}, (?:so |and |but )?(?:I|we)(?:'ve| have)? (?:just |finally |eventually )?(?:gave|given|dropped|quit|stopped|sold|ditched|cancelled|left|abandoned|binned|let|traded|swapped) (?:it|that|them)(?: up| go| behind| away| off| in)?(?=$|[.,!]| (?:for|last|in|years|ages|after)(?!\\p{L}))",
-      topics: /^(?!birthday|age|name$|origin)/,
+        "[^,.;:!?]{1,40}, (?:so |and |but )?(?:I|we)(?:'ve| have)? (?:just |finally |eventually )?(?:(?:gave|given) (?:it|that|them) up|(?:quit|sold|ditched|cancelled|abandoned) (?:it|that|them)|traded (?:it|that|them) in)(?=$|[.,!]| (?:last|years|ages)(?!\\p{L}))",
+      topics: /^(?:taste|favourite|drinks|eats|activity|learning|studies|habit|car|uses|has|my: hobb)/,
     },
     {
       before:
@@ -145,20 +170,22 @@ export const englishEndings: EndingLanguage = {
       canPass: true,
     },
     {
-      before:
-        "(?:haven't|have not|hadn't) (?:touched|played|ridden|opened|used|driven|had|eaten|drunk|done|practised|practiced|been to|spoken|worn|watched)",
-      after: '(?:in|for) (?:\\p{L}+ )?(?:years|ages|decades|(?:an? |over a )(?:year|decade))',
+      before: "(?:haven't|have not) (?:touched|played|ridden|used|driven|eaten|drunk|done|practised|practiced)",
+      after: '(?:in|for) (?:\\p{L}+ )?(?:years|ages|decades|(?:an? |over a )(?:year|decade))(?=[\\s.!]*$|,)',
+      // What a person likes, or cannot eat, does not end because they went without it.
+      topics: /^(?:activity|learning|habit|drinks|eats|car|uses|my: hobb)/,
     },
     {
       before: '',
       after:
-        "(?:lost me|lets? me down|left me cold|(?:does|do|did)(?:n't| not) (?:do (?:it|anything|much)|appeal|speak|work)(?: any ?more)? (?:for|to) me|(?:is|are|was|were)(?:n't| not)(?: \\p{L}+){0,3} my (?:thing|taste|style|cup of tea|jam))",
+        "(?:(?:does|do)(?:n't| not) (?:do (?:it|anything|much)|appeal|speak) any ?more (?:for|to) me|(?:does|do)(?:n't| not) (?:do (?:it|anything|much)|appeal|speak) (?:for|to) me any ?more|(?:is|are)(?:n't| not)(?: \\p{L}+){0,3} my (?:thing|taste|style|cup of tea|jam)(?: any ?more)?)",
       topics: liked,
+      canPass: true,
     },
     {
       before: '',
       after:
-        "(?:has |have |had )?(?:crossed (?:over )?the rainbow(?: bridge)?|(?:is|are)(?:n't| not) with us(?: any ?more| any longer)?|is no more|(?:didn't|did not) (?:make it|pull through|survive)(?! (?:to|in|on|by|back)(?!\\p{L}))|went to (?:dog |cat |doggy |pet )?heaven)",
+        "(?:has |have |had )?(?:crossed (?:over )?the rainbow(?: bridge)?|(?:is|are)(?:n't| not) with us(?: any ?more| any longer)|is no more|(?:didn't|did not) (?:pull through|survive)(?=[\\s.!]*$|,)|went to (?:dog |cat |doggy |pet )?heaven)",
       topics: living,
     },
     {
@@ -176,18 +203,20 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after:
-        '(?:is|are) (?:perfectly |totally |completely )*(?:fine|ok|okay|safe|allowed)(?: again| now| after all| for me)+',
+        '(?:is|are) (?:perfectly |totally |completely )*(?:fine|ok|okay|safe|allowed)(?: again| now| after all)* for me(?: again| now| after all)*(?=[\\s.!]*$|,)',
       topics: /^(?:allergy|intolerance)/,
     },
     {
-      before: "(?:can|may|am allowed to|'m allowed to|able to) (?:safely )?(?:eat|have|drink|touch)",
+      before:
+        "(?<=(?<!\\p{L})I )(?:can|may|am allowed to|'m allowed to|am able to) (?:now |finally )?(?:safely )?(?:eat|have|drink|touch)",
       after: '(?:again|after all)',
       topics: /^(?:allergy|intolerance)/,
     },
     {
       before: '',
       after:
-        '(?:has |have )?(?:(?:was |got |been )+(?:transferred|replaced|fired|sacked)|moved (?:away|on|to another \\p{L}+)|emigrated|relocated|closed (?:his|her|the) practice)',
+        '(?:has |have )?(?:(?:was |got |been )+(?:transferred|replaced|fired|sacked)|moved (?:away|to another (?:company|department|branch|city|country|firm|team|practice|school))|emigrated|relocated|closed (?:his|her|the) practice)',
+      isAtEnd: true,
       topics: /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|dentist|landlord|trainer|coach|therapist)/,
     },
     { before: '(?:year|years|months) (?:without|free of)(?: an?| any| a single)?', topics: liked },
@@ -200,6 +229,8 @@ export const englishEndings: EndingLanguage = {
     { before: 'instead of|rather than', isWeak: true, canPass: true },
     { before: "not|i said|i wrote|i typed|isn't|wasn't", isWeak: true },
   ],
+  times:
+    'now|last|yesterday|ago|today|recently|finally|suddenly|any ?more|these days|for (?:good|ever)|and|but|so|because|since|in (?:\\d{4}|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:\\p{L}+|\\d+) (?:days|weeks|months|years) ago|a (?:day|week|month|year|while) ago|this (?:week|month|year|spring|summer|autumn|fall|winter)',
   boundary:
     "and|but|so|because|now|these|since|before|last|this|I|I'm|I've|it|it's|we|is|are|was|by|instead|either|just|anyway|for good|after|any|anymore|for|with|actually|sorry|up|behind",
   generic: wordsOf(
@@ -211,7 +242,7 @@ export const englishEndings: EndingLanguage = {
   prepositions: 'in|at|on|to|for|with|from|by|of',
   almost: "almost|nearly|never|not|n't|about to|going to|want to|wanted to|tried to|try to|have to|plan to",
   replaces:
-    /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
+    /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|for\b|because\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
   present:
     /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
   once: /\b(?:today|for now|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,

@@ -102,7 +102,7 @@ export const englishPersonStatements: readonly StatementForm[] = [
     isOpen: true,
   },
   {
-    pattern: /^(?<value>\p{L}[\p{L} -]{1,40}) is (?:our |my new |our new )?home$/iu,
+    pattern: /^(?<value>\p{L}[\p{L} -]{1,40}) is (?:my |our )(?:new )?home$/iu,
     topic: 'residence',
     except: /^(?:it|this|that|he|she|everyone|everybody|nobody|who|what|there)\b/i,
   },

@@ -1,6 +1,6 @@
 import { englishFurtherStatements, englishParaphrases } from './english-further-statements.ts';
 import { englishPersonStatements } from './english-person-statements.ts';
-import { englishNonPlaces, englishProfessions, englishWords, fleeting, unsure } from './english-words.ts';
+import { englishNonPlaces, englishProfessions, englishWords, fleeting, notNames, unsure } from './english-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
 const am = "(?:I['’]?m|I am|I was|I['’]ve been|I have been)";
@@ -14,7 +14,7 @@ export const english: StatementLanguage = {
     {
       pattern: /^(?:you can )?call me (?<value>\p{L}[\p{L}'-]{1,30})(?:, .*)?$/iu,
       topic: 'name',
-      except: /^(?:back|later|tomorrow|when|if|a|an|the|crazy|old)\b/i,
+      except: notNames,
     },
     { pattern: /^I'm (?<value>\p{Lu}[\p{L}'-]{1,30}),? nice to meet you.*$/u, topic: 'name' },
     {
@@ -106,7 +106,7 @@ export const english: StatementLanguage = {
       pattern:
         /^(?:my name is|my name['’]s|call me|people call me|I am called|I['’]m called|I go by)\s+(?<value>\p{L}[\p{L}'’ -]{0,60})$/iu,
       topic: 'name',
-      except: /^(?:back|later|tomorrow|when|if|a|an|the)\b/i,
+      except: notNames,
     },
     { pattern: new RegExp(`^${am}\\s+${now}(?<value>\\d{1,3})(?: years? old)?$`, 'i'), topic: 'age' },
     { pattern: /^I (?:just |recently )?turned (?<value>\d{1,3})\b.*$/i, topic: 'age' },

@@ -5,6 +5,10 @@ import { englishLifeChanges } from './life-changes.ts';
 import { englishRenewals } from './renewals.ts';
 import type { StatementLanguage } from './statement.ts';
 
+/** Words behind "call me" that are no name. */
+export const notNames =
+  /^(?:back|later|tomorrow|tonight|today|any ?time|please|maybe|when|if|on|at|after|before|an?|the|crazy|old|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+
 /** Pattern of the words for an occupation, up to three words before it included. */
 export const englishProfessions =
   '(?:\\p{L}+[ -]){0,3}(?:\\p{L}+(?:er|or|ist|ian|eer|ant|yst|ologist|smith|wright)|nurse|midwife|housewife|chef|cook|pilot|judge|architect|clerk|coach|monk|priest|surgeon|dentist|scientist|student|guard|maid|mechanic|tutor|agent|athlete|entrepreneur|freelancer|CEO|CTO|librarian|paramedic|vet|diplomat|poet|model|barista|researcher)';

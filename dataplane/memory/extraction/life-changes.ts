@@ -16,7 +16,9 @@ export const englishLifeChanges: Changes = [
     /^(?:employer|job)$/,
   ],
   [
-    /\b(?:divorce (?:papers|is final|was final|came|went)|filed for (?:a )?divorce|getting (?:a )?divorced?|signed the divorce|decree absolute)\b/iu,
+    ofEnglishSpeaker(
+      '(?:(?:the|my|our) )?divorce (?:is final|was final|came through|went through)|filed for (?:a )?divorce|(?:am |are )?getting (?:a )?divorced?|signed (?:the|my|our) divorce|(?:^|(?<=[,;] ))(?:the|my|our) divorce papers (?:came|arrived|are here)|(?:the |my |our )?decree absolute',
+    ),
     /^marital status$/,
   ],
   [
@@ -96,7 +98,9 @@ export const russianLifeChanges: Changes = [
     /^(?:employer|job)$/,
   ],
   [
-    /(?<![\p{L}])(?:(?:бумаги|документы|решение) о разводе|подал[аи]? на развод|развод (?:оформил[аи]?|состоялся|позади)|(?:официально )?в разводе)(?![\p{L}])/iu,
+    ofRussianSpeaker(
+      '(?:пришли|получил[аи]?|подписал[аи]?) (?:бумаги|документы) о разводе|подал[аи]? на развод|развод (?:оформил[аи]?|состоялся|позади)|(?:официально )?в разводе',
+    ),
     /^marital status$/,
   ],
   [

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { extractFacts } from './extract-facts.ts';
+import { samenessOf } from './sameness.ts';
+import { type KnownMemory, mostComparisons, settleFacts } from './settle-facts.ts';
 import { rememberDialogue } from './testing/remember-dialogue.ts';
 
 type Said = readonly [first: string, then: string];
@@ -19,7 +22,7 @@ const renewed: readonly Said[] = [
   ['I support Arsenal.', "I've switched to Everton"],
   ["I'm learning Polish.", 'I switched to Czech in March'],
   ['I use Firefox.', 'back on Safari for a year now'],
-  ['I live in Oslo.', 'Turin has been home since March'],
+  ['I live in Oslo.', 'Turin has been our home since March'],
   ['I work at Siemens.', 'got headhunted by Bosch'],
   ['I am a nurse.', 'hung up my gloves last summer'],
   ['I am single.', 'she proposed and of course I said yes'],
@@ -41,13 +44,15 @@ const renewed: readonly Said[] = [
   ['Я не замужем.', 'он сделал мне предложение, и я согласилась'],
   ['Мне 49 лет.', 'в мае разменял шестой десяток'],
   ['Я учу японский.', 'японский так и не осилила'],
-  ['У меня аллергия на яйца.', 'яйца теперь можно'],
+  ['У меня аллергия на яйца.', 'яйца мне теперь можно'],
   ['Я учусь на историка.', 'отчислилась из-за переезда'],
   ['Я болею за Спартак.', 'перешёл на Зенит'],
-  ['Меня зовут Александра.', 'лучше просто Алекс'],
+  ['Меня зовут Александра.', 'зови меня Алекс'],
 ];
 
 const unchanged: readonly Said[] = [
+  ['I live in Oslo.', 'Turin has been home since March'],
+  ['Меня зовут Александра.', 'можно просто Алекс'],
   ['I play handball every Monday.', 'the handball shop is open on Thursdays now'],
   ['I play handball every Monday.', 'handball is on Thursday this week'],
   ['I play handball every Monday.', 'my son plays handball on Thursdays now'],
@@ -133,5 +138,47 @@ describe('a value that another one of its kind takes the place of', () => {
     expect(memoriesAfter('My rent is 800 euros. Sorry, the rent went up to 950 euros.')).toEqual([
       'Sorry, the rent went up to 950 euros',
     ]);
+  });
+});
+
+describe('the work of one add', () => {
+  const saidAt = new Date(Date.UTC(2026, 0, 2));
+  /** Known memories that count how often their texts are read. */
+  function knownOf(texts: readonly string[]): { readonly known: readonly KnownMemory[]; readonly reads: () => number } {
+    let reads = 0;
+    const known = texts.map((text, at): KnownMemory => {
+      const rest = { memoryId: `m${at}`, sameness: samenessOf(text), topic: `my: thing${at}`, version: 1 };
+      return {
+        ...{ ...rest, statedAt: new Date(Date.UTC(2026, 0, 1)) },
+        get text() {
+          reads += 1;
+          return text;
+        },
+      };
+    });
+    return { known, reads: () => reads };
+  }
+  const factsOf = (sentences: number, last: string) =>
+    [...Array.from({ length: sentences }, (_, at) => `the parcel${at} is on Friday now`), last].flatMap((content, at) =>
+      extractFacts({ role: 'user', content, saidAt }, at),
+    );
+
+  test('the text of a memory is read once, with however many sentences it is compared', () => {
+    const { known, reads } = knownOf(['My yoga is on Monday.', 'My rent is 800 euros.']);
+    expect(settleFacts(factsOf(90, 'the yoga is on Thursday now'), known).map(({ kind }) => kind)).toContain('UPDATE');
+    expect(reads()).toBe(known.length);
+  });
+
+  test.each([
+    [0, 'UPDATE'],
+    [1, 'NONE'],
+  ] as const)('sentences beyond the limit of comparisons (%i memories more) change nothing: %s', (more, kind) => {
+    const sentences = 49;
+    const others = Array.from(
+      { length: mostComparisons / (sentences + 1) - 1 + more },
+      (_, at) => `My thing${at} is red.`,
+    );
+    const { known } = knownOf(['My yoga is on Monday.', ...others]);
+    expect(settleFacts(factsOf(sentences, 'the yoga is on Thursday now'), known).at(-1)?.kind).toBe(kind);
   });
 });

@@ -18,8 +18,8 @@ export type RenewalLanguage = {
   readonly passes: RegExp;
   /** The speaker in the sentence, or a beginning that leaves the speaker out. */
   readonly own: RegExp;
-  /** Words with which a person asks to be called in another way, and the `name` behind them. */
-  readonly asksName: RegExp;
+  /** Terms of a switch itself, such as "swapped", "the old one" and "last year": any other says that it is of something else. */
+  readonly changing: ReadonlySet<string>;
   /** Terms without meaning for what a value belongs to, with verbs for a change of it. */
   readonly generic: ReadonlySet<string>;
   /** Terms that can stand behind a thing; before any other it only describes one: "a Mac charger", "Polish beer". */
@@ -33,6 +33,8 @@ export type RenewedValue = StatedValues & {
   readonly namesOld: boolean;
   /** The sentence says that the value is so now and was not before. */
   readonly renews: boolean;
+  /** The sentence says since when, or that the value lasts. */
+  readonly isDated: boolean;
   /** The sentence can name the old value beside the new one. */
   readonly contrasts: boolean;
   readonly negates: boolean;
@@ -40,8 +42,6 @@ export type RenewedValue = StatedValues & {
   readonly isOwn: boolean;
   /** Words introduce the sentence as a correction. */
   readonly corrects: boolean;
-  /** Names in a request to be called so, in lower case. */
-  readonly names: readonly string[];
 };
 
 type StatedValues = {
@@ -55,14 +55,8 @@ type StatedValues = {
 };
 
 const number = /^\d+(?:st|nd|rd|th)?$/;
-/** Units of what passes: "5 minutes now" is about none of the person's habits. */
-const passingUnits: ReadonlySet<string> = new Set(
-  analyse(
-    'second seconds minute minutes hour hours day days week weeks month months year years percent time times секунда секунд минута минуты минут час часа часов день дня дней неделя недели недель месяц месяца месяцев год года лет процент процента процентов раз раза',
-  ),
-);
-/** A longer sentence is no request to be called in another way. */
-const longestRequest = 60;
+const weight = /^(?:weight|my: (?:weight|вес)$)/;
+const weightUnits: ReadonlySet<string> = new Set(analyse('kg kilo kilos кг кило килограмм килограмма килограммов'));
 
 /** The value that a sentence of the speaker renews; undefined without words for it, and for what passes. */
 export function renewedValue(language: RenewalLanguage, text: string, corrects: boolean): RenewedValue | undefined {
@@ -70,26 +64,19 @@ export function renewedValue(language: RenewalLanguage, text: string, corrects: 
   const contrasts = language.contrasts.test(text);
   const renews = language.renews.test(text);
   const isSwitch = language.switches.test(text) || (contrasts && renews);
-  const asked = text.length > longestRequest ? undefined : language.asksName.exec(text)?.groups?.['name'];
-  const names = asked === undefined ? [] : namesIn(asked);
   const isGiven = language.gives.test(text);
-  const isChange = isSwitch || isGiven || contrasts || renews || corrects || names.length > 0;
+  const isChange = isSwitch || isGiven || contrasts || renews || corrects;
   if (!isChange) return undefined;
   const stated = readValues(language, text);
-  if (stated.values.size + stated.numbers.size + names.length === 0) return undefined;
+  if (stated.values.size + stated.numbers.size === 0) return undefined;
   const negates = language.negates.test(text);
   const isOwn = language.own.test(text);
+  const isDated = renews || [...stated.values.keys()].some((kind) => kind.topics === undefined);
   const namesOld = language.namesOld.test(text);
   return {
-    ...{ ...stated, isSwitch, isGiven, namesOld, renews },
-    ...{ contrasts: contrasts || negates, negates, isOwn, corrects, names },
+    ...{ ...stated, isSwitch, isGiven, namesOld, renews, isDated },
+    ...{ contrasts: contrasts || negates, negates, isOwn, corrects },
   };
-}
-
-function namesIn(text: string): readonly string[] {
-  return [...text.matchAll(/(?<![\p{L}])\p{Lu}\p{L}{2,}(?![\p{L}'’])/gu)].map(([name]) =>
-    name.toLowerCase().replaceAll('ё', 'е'),
-  );
 }
 
 /** Dates that `resolveDates` added. */
@@ -100,7 +87,7 @@ function readValues(language: RenewalLanguage, text: string): StatedValues {
   const numbers = new Set<string>();
   const units = new Set<string>();
   const about: string[] = [];
-  for (const part of text.replace(addedDates, '').split(/[,.;:!?()–—]+(?=\s|$)/u)) {
+  for (const part of text.replace(addedDates, '').split(/(?<![,.;:!?()–—])[,.;:!?()–—]+(?=\s|$)/u)) {
     const terms = analyse(part);
     for (const [at, term] of terms.entries()) readTerm(term, terms, at);
   }
@@ -131,9 +118,19 @@ function readValues(language: RenewalLanguage, text: string): StatedValues {
 }
 
 type StatedMemory = { readonly text: string; readonly topic: string | null };
+const read = new WeakMap<RenewalLanguage, WeakMap<StatedMemory, StatedValues>>();
+
+/** The values of a memory, which one add compares with all its sentences. */
+function valuesOf(language: RenewalLanguage, memory: StatedMemory): StatedValues {
+  const ofLanguage = read.get(language) ?? new WeakMap<StatedMemory, StatedValues>();
+  read.set(language, ofLanguage);
+  const known = ofLanguage.get(memory) ?? readValues(language, memory.text);
+  ofLanguage.set(memory, known);
+  return known;
+}
 
 /** Topics whose value changes only by a correction. */
-const lasting = /^(?:name|birthday|age|origin|native language|degree|lived|happened|formerly)/;
+const lasting = /^(?:name of|birthday|age|origin|native language|degree|lived|happened|formerly)/;
 
 /**
  * How well a memory fits as the one whose value a sentence renews; 0 if it does not. It fits if it has another value of the
@@ -141,24 +138,32 @@ const lasting = /^(?:name|birthday|age|origin|native language|degree|lived|happe
  */
 export function renewalFit(renewed: RenewedValue, memory: StatedMemory): number {
   const topic = memory.topic ?? '';
-  if (topic === 'name') return isShortName(renewed.names, memory.text) ? 1 : 0;
-  if (lasting.test(topic) && !renewed.corrects) return 0;
-  const known = readValues(renewed.language, memory.text);
+  if (topic === 'name' || (lasting.test(topic) && !renewed.corrects)) return 0;
+  const known = valuesOf(renewed.language, memory);
   const shared = renewed.about.filter((term) => known.about.includes(term)).length;
   if (isOtherThing(renewed, known, topic)) return 1 + shared;
   if (shared < renewed.about.length) return 0;
   const hasOtherNumber = isOther(renewed, renewed.numbers, known.numbers);
   const hasUnit = meets(renewed.units, known.units);
-  const isMeasured = hasUnit && renewed.units.isDisjointFrom(passingUnits);
-  // Where the sentence leaves out what the value belongs to, its unit or a correction says it: "down to 75 kg now".
-  if (shared === 0 && !renewed.corrects && !(hasOtherNumber && isMeasured)) return 0;
+  // Only a weight is known by its unit alone: "down to 75 kg now". "Sorry, I meant Friday" can be about anything.
+  const isKnown = weight.test(topic) && hasUnit && !renewed.units.isDisjointFrom(weightUnits);
+  if (shared === 0 && !isKnown) return 0;
   const hasOtherTime = [...renewed.values].some(([kind, values]) => {
     return kind.topics === undefined && isOther(renewed, values, known.values.get(kind));
   });
   return hasOtherTime || (hasOtherNumber && (renewed.units.size === 0 || hasUnit)) ? 1 + shared : 0;
 }
 
-/** Terms of which a memory that fits has one at least, unless words introduce a correction or ask for another name. */
+/** Whether a statement of the sentence itself names the new value, and is not about something else. */
+export function isOfKind({ values, numbers, language }: RenewedValue, stated: StatedMemory): boolean {
+  const own = valuesOf(language, stated);
+  const hasValue = [...values.keys()].some(
+    (kind) => own.values.has(kind) && (kind.topics === undefined || kind.topics.test(stated.topic ?? '')),
+  );
+  return hasValue || meets(numbers, own.numbers);
+}
+
+/** Terms of which a memory that fits has one at least. */
 export function termsOfFitting({ about, units, values }: RenewedValue): readonly string[] {
   const ofKinds = [...values.keys()].flatMap((kind) => (kind.topics === undefined ? [] : [...kind.values.keys()]));
   return [...about, ...units, ...ofKinds];
@@ -167,10 +172,20 @@ export function termsOfFitting({ about, units, values }: RenewedValue): readonly
 /** Whether the speaker switched to another thing of a kind of which the memory states one: "they gave us Macs". */
 function isOtherThing(renewed: RenewedValue, known: StatedValues, topic: string): boolean {
   if (!renewed.isOwn) return false;
+  const isOfSwitch = (term: string): boolean => renewed.language.changing.has(term) || known.about.includes(term);
   return [...renewed.values].some(([kind, values]) => {
     const isChanged = renewed.isSwitch || (renewed.isGiven && kind.isGiven === true);
-    return isChanged && kind.topics?.test(topic) === true && isOther(renewed, values, known.values.get(kind));
+    if (!isChanged || kind.topics?.test(topic) !== true || (kind.isOfTheMoment && !renewed.isDated)) return false;
+    // "Tom gave us a lift in his Tesla" and "switched to English for the meeting" say more than that.
+    if (!renewed.about.every((term) => kind.values.has(term) || isOfSwitch(term))) return false;
+    const isNamed = kind.common === undefined || !renewed.about.some((term) => isCommon(kind, term, known));
+    return isNamed && isOther(renewed, values, known.values.get(kind));
   });
+}
+
+/** Whether a term of the sentence is an everyday word, and not the known value. */
+function isCommon(kind: ValueKind, term: string, known: StatedValues): boolean {
+  return kind.common?.has(term) === true && known.values.get(kind)?.has(kind.values.get(term) ?? term) !== true;
 }
 
 /**
@@ -189,13 +204,4 @@ function isOther(
 
 function meets(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
   return !some.isDisjointFrom(others);
-}
-
-const nameStart = 3;
-
-/** Whether one of the names is a short or long form of the known one: "Steph" and "Stephanie", «Катя» and «Екатерина». */
-function isShortName(names: readonly string[], text: string): boolean {
-  const known = namesIn(text);
-  if (names.some((name) => known.includes(name))) return false;
-  return names.some((name) => known.some((one) => one.includes(name.slice(0, nameStart))));
 }

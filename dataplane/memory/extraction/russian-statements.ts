@@ -274,6 +274,7 @@ export const russian: StatementLanguage = {
         'iu',
       ),
       topic: 'studies',
+      except: /^(?:работ|служб|склад|подработк|стажировк)/iu,
     },
     {
       pattern: new RegExp(`^(?:я\\s+)?${now}(?:изучаю|учу|осваиваю|учусь)\\s+(?<value>.+)$`, 'iu'),

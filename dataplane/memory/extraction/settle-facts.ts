@@ -2,7 +2,7 @@ import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
 import type { QuoteFault } from './quoted-fact.ts';
 import { readStatement } from './read-statement.ts';
-import { type RenewedValue, renewalFit } from './renewed-values.ts';
+import { isOfKind, type RenewedValue, renewalFit } from './renewed-values.ts';
 
 /** A known memory of the scope of the add. */
 export type KnownMemory = {
@@ -71,11 +71,16 @@ export function settleFacts(
     if (last.get(subjectOf(fact)) !== at) return none(fact, 'repeated in this add');
     return settleFact(fact, known, past);
   });
+  const comparisons = { left: mostComparisons };
   for (const [at, { changes }] of facts.entries()) {
-    if (changes !== undefined) settleChange(decisions, at, changes, known);
+    if (changes !== undefined) settleChange(decisions, at, { ...changes, comparisons }, known);
   }
   return decisions;
 }
+
+/** Renewals of one add are compared with at most so many memories in all; those behind them change nothing. */
+export const mostComparisons = 50_000;
+type Comparisons = { left: number };
 
 /** Facts of one add with the same subject exclude each other; the last one counts. */
 function subjectOf({ statement, sameness, text, isGiven }: UserFact): string {
@@ -106,7 +111,7 @@ function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['r
 function settleChange(
   decisions: FactDecision[],
   at: number,
-  { topics, ended, renewed }: NonNullable<UserFact['changes']>,
+  { topics, ended, renewed, comparisons }: NonNullable<UserFact['changes']> & { readonly comparisons: Comparisons },
   known: readonly KnownMemory[],
 ): void {
   const fact = (decisions[at] as FactDecision).fact;
@@ -121,7 +126,7 @@ function settleChange(
   }
   if (ended.length > 0 && settleEnded(decisions, at, ended, known)) return;
   if (topics.length > 0 && settleTopics(decisions, at, topics, known)) return;
-  if (renewed !== undefined) settleRenewed(decisions, at, renewed, known);
+  if (renewed !== undefined) settleRenewed(decisions, at, { renewed, comparisons }, known);
 }
 
 /**
@@ -190,23 +195,37 @@ function replaceAt(
 function settleRenewed(
   decisions: FactDecision[],
   at: number,
-  renewed: RenewedValue,
+  { renewed, comparisons }: { readonly renewed: RenewedValue; readonly comparisons: Comparisons },
   known: readonly KnownMemory[],
 ): void {
   const { fact } = decisions[at] as FactDecision;
   const own = [...decisions.entries()].filter(([place, one]) => place !== at && isWithin(one.fact, fact));
   // A statement of the same sentence has settled the change, or is known.
   if (own.some(([, one]) => one.kind !== 'ADD' && (one.kind !== 'NONE' || one.reason === 'known'))) return;
+  comparisons.left -= known.length;
+  if (comparisons.left < 0) return;
   const fits = changeable(decisions, fact, known)
     .map((memory) => ({ memory, fit: renewalFit(renewed, memory) }))
     .filter(({ fit }) => fit > 0)
     .toSorted((one, other) => other.fit - one.fit);
   const [best, second] = fits;
   if (best !== undefined && best.fit === second?.fit) return;
-  const place = own.find(([, one]) => one.kind === 'ADD' && one.fact.statement?.holds === true)?.[0] ?? at;
-  replaceAt(decisions, { at, place }, best?.memory, ({ fact: { text, statement } }) => {
-    return statement !== undefined && renewalFit(renewed, { text, topic: statement.topic }) > 0;
+  // What else the sentence states, such as "and I love cats", is no new value of the memory.
+  const isNew = (one: UserFact): boolean => one.statement?.holds === true && isOfKind(renewed, statedBy(one));
+  const place = own.find(([, one]) => one.kind === 'ADD' && isNew(one.fact))?.[0] ?? at;
+  replaceAt(decisions, { at, place }, best?.memory, ({ fact: one }) => {
+    return one.statement !== undefined && renewalFit(renewed, statedBy(one)) > 0;
   });
+}
+
+type StatedText = Pick<KnownMemory, 'text' | 'topic'>;
+const statedTexts = new WeakMap<UserFact, StatedText>();
+
+/** A fact as the memory that it becomes: one object, because its values are read once (`renewalFit`). */
+function statedBy(fact: UserFact): StatedText {
+  const stated = statedTexts.get(fact) ?? { text: fact.text, topic: fact.statement?.topic ?? null };
+  statedTexts.set(fact, stated);
+  return stated;
 }
 
 /**
@@ -239,7 +258,10 @@ function settleEnded(
     return true;
   }
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
-  const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;
+  const kindOf = (topic: string | null | undefined): string | undefined => topic?.split(': ')[0];
+  const isAbout = ({ statement }: UserFact): boolean => kindOf(statement?.topic) === kindOf(target.topic);
+  const ofKind = own.filter(([, one]) => isAbout(one.fact));
+  const place = (ofKind.find(([, { fact }]) => fact.statement?.holds === true) ?? ofKind[0])?.[0] ?? at;
   const { fact } = decisions[place] as FactDecision;
   const topic = fact.statement?.topic ?? target.topic;
   const isWholeTopic = fact.statement?.holds === true;

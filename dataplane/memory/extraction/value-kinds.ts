@@ -4,8 +4,12 @@ import { analyse } from '#search/analysis/analyse';
 export type ValueKind = {
   /** Topics of memories that state such a value; absent for times, which anything can have. */
   readonly topics?: RegExp;
-  /** Others give such things: "they gave us Macs". */
+  /** Others give such things for good: "they gave us Macs". */
   readonly isGiven?: true;
+  /** A switch to such a value lasts only where the sentence says since when. */
+  readonly isOfTheMoment?: true;
+  /** Stems of values whose words also name something else, so that a sentence that contains one names no new value. */
+  readonly common?: ReadonlySet<string>;
   /** By stem: the value, which words of both languages and of several spellings can name. */
   readonly values: ReadonlyMap<string, string>;
 };
@@ -16,6 +20,8 @@ function valuesOf(words: string): ReadonlyMap<string, string> {
   const named = groups.flatMap((spellings) => spellings.map((word) => [word, spellings[0] ?? word] as const));
   return new Map(named.flatMap(([word, value]) => analyse(word).map((stem) => [stem, value] as const)));
 }
+
+const termsOf = (words: string): ReadonlySet<string> => new Set(analyse(words));
 
 /** The values that the rules know: others are known only by the words around them. */
 export const valueKinds: readonly ValueKind[] = [
@@ -34,7 +40,7 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:car|my: (?:car|машин|автомоб)|has: (?:car|машин))/,
-    isGiven: true,
+    common: termsOf('leaf focus golf polo seat mini civic jaguar fiesta лиф фокус гольф поло мини приус ягуар'),
     values: valuesOf(
       'toyota/тойота honda/хонда mazda/мазда nissan/ниссан leaf/лиф kia/киа hyundai/хендай/хундай volvo/вольво ford/форд fiesta/фиеста focus/фокус golf/гольф volkswagen/vw/фольксваген polo/поло bmw/бмв audi/ауди mercedes/мерседес skoda/шкода octavia/октавия seat renault/рено peugeot/пежо citroen/ситроен fiat/фиат opel/опель vauxhall mini/мини tesla/тесла lada/лада lexus/лексус subaru/субару suzuki/сузуки jeep/джип chevrolet/шевроле porsche/порше haval/хавал chery/чери geely/джили prius/приус corolla/королла civic yaris clio jaguar',
     ),
@@ -42,6 +48,7 @@ export const valueKinds: readonly ValueKind[] = [
   {
     topics: /^(?:my: (?:phone|mobil|smartphon|телефон|смартфон|мобильн)|uses|has)/,
     isGiven: true,
+    common: termsOf('galaxy pixel honor галакси пиксель хонор'),
     values: valuesOf(
       'iphone/айфон samsung/самсунг galaxy/галакси pixel/пиксель xiaomi/сяоми/ксиаоми huawei/хуавей nokia/нокиа honor/хонор motorola/моторола oneplus fairphone android/андроид',
     ),
@@ -55,14 +62,21 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:supports|my: (?:team|club|команд|клуб))/,
+    // Cities and things that are named like a club.
+    common: termsOf(
+      'liverpool ливерпуль newcastle sunderland leeds rubin рубин krasnodar краснодар barcelona барселона milan милан inter интер bayern бавария dortmund дортмунд dynamo динамо rangers',
+    ),
     values: valuesOf(
       'chelsea/челси fulham/фулхэм arsenal/арсенал liverpool/ливерпуль everton/эвертон spurs/tottenham/тоттенхэм celtic rangers newcastle sunderland leeds spartak/спартак dynamo/динамо zenit/зенит cska/цска lokomotiv/локомотив rubin/рубин krasnodar/краснодар barcelona/барселона juventus/ювентус milan/милан inter/интер bayern/бавария dortmund/дортмунд',
     ),
   },
   {
     topics: /^(?:learning|studies)/,
+    // People switch to another language in a conversation, too.
+    isOfTheMoment: true,
+    common: termsOf('english английский russian русский'),
     values: valuesOf(
-      'english/английский german/немецкий french/французский spanish/испанский italian/итальянский portuguese/португальский dutch/голландский/нидерландский polish/польский czech/чешский russian/русский ukrainian/украинский greek/греческий turkish/турецкий arabic/арабский hebrew/иврит hindi/хинди chinese/mandarin/китайский japanese/японский korean/корейский thai/тайский irish/ирландский welsh swedish/шведский norwegian/норвежский danish/датский finnish/финский latin/латынь python/питон rust java',
+      'english/английский german/немецкий french/французский spanish/испанский italian/итальянский portuguese/португальский dutch/голландский/нидерландский polish/польский czech/чешский russian/русский ukrainian/украинский greek/греческий turkish/турецкий arabic/арабский hebrew/иврит hindi/хинди chinese/mandarin/китайский japanese/японский korean/корейский thai/тайский irish/ирландский welsh swedish/шведский norwegian/норвежский danish/датский finnish/финский latin/латынь',
     ),
   },
   {
@@ -72,20 +86,45 @@ export const valueKinds: readonly ValueKind[] = [
     ),
   },
   {
-    topics: /^(?:activity|habit|taste|my: (?:hobbi|sport|хобб))/,
+    topics: /^(?:activity|habit|my: (?:hobbi|sport|хобб))/,
     values: valuesOf(
       'tennis/теннис football/soccer/футбол basketball/баскетбол volleyball/волейбол hockey/хоккей rugby/регби golf/гольф badminton/бадминтон squash/сквош swimming/swim/плавание/бассейн running/run/jogging/бег/бегаю cycling/велоспорт climbing/скалолазание yoga/йога pilates/пилатес boxing/бокс judo/дзюдо karate/карате skiing/лыжи gym/зал/тренажерка dancing/танцы chess/шахматы rowing/гребля crossfit/кроссфит',
     ),
   },
   {
-    topics: /^(?:drinks|taste|habit)/,
-    values: valuesOf('coffee/кофе tea/чай cocoa/какао matcha/матча beer/пиво wine/вино whisky/whiskey/виски juice/сок'),
+    topics: /^(?:drinks|habit)/,
+    values: valuesOf('coffee/кофе tea/чай cocoa/какао matcha/матча'),
   },
   {
-    topics: /^(?:uses|my: (?:browser|email|messeng|editor|браузер|почт|мессенджер|редактор))/,
+    topics: /^(?:drinks|habit)/,
+    values: valuesOf('beer/пиво wine/вино whisky/whiskey/виски'),
+  },
+  {
+    topics: /^(?:uses|my: (?:messeng|мессенджер))/,
     isGiven: true,
+    common: termsOf('teams signal сигнал'),
     values: valuesOf(
-      'slack/слак teams/тимс telegram/телеграм/телега whatsapp/ватсап/вотсап signal/сигнал discord/дискорд zoom/зум skype/скайп firefox/фаерфокс/файрфокс chrome/хром safari/сафари edge/эдж opera/опера brave vim/вим emacs vscode notion/ноушн evernote obsidian/обсидиан gmail/джимейл outlook/аутлук',
+      'slack/слак teams/тимс telegram/телеграм/телега whatsapp/ватсап/вотсап signal/сигнал discord/дискорд zoom/зум skype/скайп',
     ),
+  },
+  {
+    topics: /^(?:uses|my: (?:browser|браузер))/,
+    common: termsOf('edge opera опера brave'),
+    values: valuesOf('firefox/фаерфокс/файрфокс chrome/хром safari/сафари edge/эдж opera/опера brave'),
+  },
+  {
+    topics: /^(?:uses|my: (?:editor|редактор))/,
+    values: valuesOf('vim/вим emacs vscode'),
+  },
+  {
+    topics: /^uses/,
+    common: termsOf('notion'),
+    values: valuesOf('notion/ноушн evernote obsidian/обсидиан'),
+  },
+  {
+    topics: /^(?:uses|my: (?:email|почт))/,
+    isGiven: true,
+    common: termsOf('outlook'),
+    values: valuesOf('gmail/джимейл outlook/аутлук'),
   },
 ];

@@ -62,6 +62,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the ends of adds of m
   const modelFailures = async (of = memory) =>
     (await counted('portcullis_memory_dependency_failures_total dependency="models"', of)) || 0;
 
+  test('an add of remarks that name a new value of nothing known needs no model', async () => {
+    const user = someone();
+    fault = 'unavailable';
+    const messages = [{ role: 'user', content: 'The limit is up to 5 files on Friday now.' }];
+    const { status, json } = await memory.call(user, 'POST', '/v1/memories', { agent_id: 'tutor', messages });
+    expect(status).toBe(202);
+    expect(await ended(user, json['event_id'] as string)).toMatchObject({ status: 'SUCCEEDED', decisions: [] });
+    expect((await rowOf(json['event_id'] as string)).unavailable_since).toBeNull();
+  });
+
   test.each([
     ['denied', 'the guardrail of the model gateway denied the text'],
     ['refused', 'the model gateway or the model does not accept the text'],
