@@ -136,6 +136,11 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   return { pieces: [...pieces, ...logprobs, ...apart(logprobs)], lone, calls, isCall, unjudged, words };
 }
 
+/** Whether the pieces of calls, or of a reasoning, in a member of the delta are judged. */
+export function isJudgedMember(key: string, judged: Coverage['judged'] = new Set()): boolean {
+  return reasoningMembers.has(key) ? judged.has('reasoning') : judged.has('toolCalls') || judged.has('names');
+}
+
 /** The path of a member. The length of the key tells it apart from a path with the same characters. */
 function below(path: string, key: string): string {
   return `${path}.${key.length}:${key}`;

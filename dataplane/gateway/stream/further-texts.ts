@@ -32,9 +32,12 @@ export class FurtherTexts {
     this.#texts = texts;
   }
 
-  /** @returns the texts that grew or were repeated; undefined where one is not well-formed, or the stream has too many */
-  append(pieces: Pieces): ReadonlySet<TextChannel> | undefined {
-    const grown = new Set<TextChannel>();
+  /**
+   * @returns the texts that grew or were repeated, each with its value if it has one; undefined where one is not well-formed, or the
+   * stream has too many
+   */
+  append(pieces: Pieces): ReadonlyMap<TextChannel, object | undefined> | undefined {
+    const grown = new Map<TextChannel, object | undefined>();
     for (const [path, group] of Map.groupBy(pieces, (one) => one.path)) {
       const channel = this.#texts.furtherAt(path);
       if (channel === undefined) return undefined;
@@ -47,7 +50,7 @@ export class FurtherTexts {
           if (run.count > 1) channel.settle();
         }
       }
-      grown.add(channel);
+      grown.set(channel, run);
     }
     return grown;
   }
