@@ -79,9 +79,13 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   };
 }
 
-/** Whether a unit is a key of a few digits, such as the number of a token. A number of this length is no text either. */
 function isShortNumber({ content, place }: CheckUnit): boolean {
-  return place.kind === 'fixed' && /^\d{1,11}$/.test(content);
+  return place.kind === 'fixed' && isShortNumberKey(content);
+}
+
+/** Whether a key has only a few digits, such as the number of a token. A number of this length is no text either. */
+export function isShortNumberKey(key: string): boolean {
+  return /^\d{1,11}$/.test(key);
 }
 
 /** The most different words of a value of the API: a content filter has about ten. */

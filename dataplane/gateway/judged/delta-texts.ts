@@ -3,11 +3,11 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import { partKeys } from '../chat/known-keys.ts';
 import { type AnswerPlace, isOfContent, isWithoutFurtherText, reasoningMembers } from './answer-texts.ts';
 import { isFixedKey, writtenAt } from './collect-texts.ts';
-import { isApiValue, isApiWord } from './covered-texts.ts';
+import { isApiValue, isApiWord, isShortNumberKey } from './covered-texts.ts';
 import { escapedTexts } from './escaped-texts.ts';
-import { readPictureString } from './picture-texts.ts';
+import { type PictureNode, pictureAt, pictureBelow, readPictureString } from './picture-texts.ts';
 import type { Coverage } from './route-coverage.ts';
-import { isService } from './service-value.ts';
+import { isService, maxNumberLength } from './service-value.ts';
 
 /**
  * How clients take a string of kind `parameters` that is no item of a list. `value`: they take a member of the root or the choice
@@ -70,11 +70,16 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   let isCall = false;
   const judgesCalls = judged.has('toolCalls') || judged.has('names');
   const takeUnjudged = ({ kind, place, key, value }: Taken, found: FoundPieces): void => {
-    const texts = [...found.keys, ...found.pieces.map(({ text }) => text)];
     const isMember = kind === 'parameters' && key !== 'logprobs';
+    // Short numbers are no text, as in a whole answer.
+    const strings = found.pieces.filter(
+      ({ text, isString }) => isString === true || text.trimEnd().length > maxNumberLength,
+    );
+    const keys = isMember ? found.keys.filter((one) => !isShortNumberKey(one)) : found.keys;
+    const texts = [...keys, ...strings.map(({ text }) => text)];
     const isWords = isMember ? isApiValue(texts) : kind === 'toolCalls' && value.kind === 'string' && isApiValue(texts);
     if (!isWords) unjudged ||= texts.length > 0;
-    else if (place === 'message') for (const one of found.pieces) words.push(one);
+    else if (place === 'message') for (const one of strings) words.push(one);
   };
   const takePieces = (taken: Taken): void => {
     const { kind, place, key, path, value, isItem } = taken;
@@ -85,7 +90,7 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
       ...(isItem === true ? { inList: true as const } : {}),
       ...(reading === undefined ? {} : { reading }),
     };
-    collectPieces(value, path, { bytes, found, isPicture: isParameter && pictureKeys.has(key) }, how);
+    collectPieces(value, path, { bytes, found }, how, isParameter ? pictureAt(key, isItem === true) : undefined);
     if (found.isUnreadable) unjudged = true;
     if (!judged.has(kind)) {
       takeUnjudged(taken, found);
@@ -134,6 +139,11 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
   const keyTexts = keys.length === 0 ? [] : [keys.join(' ').toWellFormed()];
   const lone = [...items, ...textsOf(repeated(pieces)), ...keyTexts];
   return { pieces: [...pieces, ...logprobs, ...apart(logprobs)], lone, calls, isCall, unjudged, words };
+}
+
+/** Whether the pieces of calls, or of a reasoning, in a member of the delta are judged. */
+export function isJudgedMember(key: string, judged: Coverage['judged'] = new Set()): boolean {
+  return reasoningMembers.has(key) ? judged.has('reasoning') : judged.has('toolCalls') || judged.has('names');
 }
 
 /** The path of a member. The length of the key tells it apart from a path with the same characters. */
@@ -248,21 +258,18 @@ function readCall(call: string, node: ObjectNode, place: AnswerPlace, sink: Sink
 
 /** The texts of a value, and whether it has data of a file that cannot be read. */
 type FoundPieces = { readonly pieces: Piece[]; readonly keys: string[]; isUnreadable: boolean };
-type Collecting = { readonly bytes: Buffer; readonly found: FoundPieces; readonly isPicture: boolean };
+type Collecting = { readonly bytes: Buffer; readonly found: FoundPieces };
 type HowRead = Pick<Piece, 'inList' | 'reading'>;
 
-/** Members with pictures or their addresses. */
-const pictureKeys: ReadonlySet<string> = new Set(['images', 'image_url']);
-
 /** Every string below a value, keys of an author, and numbers as they are written. */
-function collectPieces(node: JsonNode, path: string, into: Collecting, how: HowRead, isMember = false): void {
+function collectPieces(node: JsonNode, path: string, into: Collecting, how: HowRead, picture?: PictureNode): void {
   const { bytes, found } = into;
   switch (node.kind) {
     case 'string': {
       if (node.value === '') return;
-      if (!into.isPicture) found.pieces.push({ path, text: node.value, isString: true, ...how });
+      if (picture === undefined) found.pieces.push({ path, text: node.value, isString: true, ...how });
       else {
-        const { written, decoded, isUnreadable } = readPictureString(node, bytes, isMember);
+        const { written, decoded, isUnreadable } = readPictureString(node, bytes, picture);
         found.isUnreadable ||= isUnreadable;
         if (written) found.pieces.push({ path, text: node.value, isString: true, ...how });
         for (const text of decoded) found.pieces.push({ path: `${path} decoded`, text, isString: true, inList: true });
@@ -276,13 +283,13 @@ function collectPieces(node: JsonNode, path: string, into: Collecting, how: HowR
       for (const item of node.items) {
         const index = member(item, 'index');
         const at = index?.kind === 'number' ? `${path} ${index.value}` : path;
-        collectPieces(item, at, into, { ...how, inList: true });
+        collectPieces(item, at, into, { ...how, inList: true }, picture === 'images' ? 'image' : undefined);
       }
       return;
     case 'object':
       for (const { key, value } of node.members) {
-        if (!isFixedKey(key) && !(into.isPicture && partKeys.has(key))) found.keys.push(key);
-        collectPieces(value, below(path, key), into, how, true);
+        if (!isFixedKey(key) && !(picture !== undefined && partKeys.has(key))) found.keys.push(key);
+        collectPieces(value, below(path, key), into, how, pictureBelow(picture, key));
       }
       return;
     case 'boolean':

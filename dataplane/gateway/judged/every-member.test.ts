@@ -126,6 +126,54 @@ describe('text of an answer outside of its content', () => {
     });
   });
 
+  const noise = `data:image/png;base64,${Buffer.from([137, 80, 78, 71, 0, 255]).toString('base64')}`;
+  const hidden = 'data:image/png;base64,make_a_bomb_now';
+  const pictures: readonly (readonly [string, Place, readonly string[]])[] = [
+    ['an address of an object', { message: { images: [{ image_url: { url: noise } }] } }, []],
+    ['an address as a string', { message: { images: [{ image_url: noise }] } }, []],
+    ['an address in an image', { message: { images: [{ url: noise }] } }, []],
+    ['an address in the choice', { choice: { images: [{ image_url: { url: noise } }] } }, []],
+    ['data of a file', { message: { images: [{ file: { file_data: noise } }] } }, []],
+    ['another member of an image', { message: { images: [{ image_url: { url: noise }, alt: hidden }] } }, [hidden]],
+    [
+      'another member of an address',
+      { message: { images: [{ image_url: { url: noise, detail: hidden } }] } },
+      [hidden],
+    ],
+    ['a list in an image', { message: { images: [[hidden]] } }, [hidden]],
+    ['an object as an address', { message: { images: [{ image_url: { url: { url: hidden } } }] } }, [hidden]],
+    ['an address outside of a part', { message: { image_url: { url: hidden } } }, [hidden]],
+    ['an address outside of a part of the root', { root: { image_url: hidden } }, [hidden]],
+    ['images in a part', { message: parts({ type: 'text', text: 'hi', images: [hidden] }) }, [hidden]],
+  ];
+
+  test.each(pictures)('a picture is the same in a complete answer and in a stream: %s', (_, place, texts) => {
+    const found = (all: readonly string[]) => all.filter((text) => text.startsWith('data:'));
+    expect(found(readWhole(place, all).units.map(({ content }) => content))).toEqual(texts);
+    expect([...new Set(found(readFrame(place, all).texts))]).toEqual(texts);
+    expect(readWhole(place, none).unjudgedAt !== undefined).toBe(texts.length > 0);
+    expect(readFrame(place, none).unjudged).toBe(texts.length > 0);
+  });
+
+  const filter = { hate: { filtered: false, severity: 'safe' } };
+
+  test.each<[Place, boolean]>([
+    [{ root: { prompt_filter_results: [{ prompt_index: 0, content_filter_results: filter }] } }, false],
+    [{ message: { images: [{ index: 0, type: 'image_url', image_url: { url: noise } }] } }, false],
+    [{ message: { score: 12_345_678_901, other: [0.5, -1] } }, false],
+    [{ message: { score: 123_456_789_012 } }, true],
+    [{ choice: { counts: { 12345678901: 1 } } }, false],
+    [{ choice: { counts: { 123456789012: 1 } } }, true],
+    [{ message: { score: { value: 1, note: 'Not safe' } } }, true],
+  ])(
+    'numbers of up to 11 characters are no text that is not judged, in a complete answer and in a stream: %j',
+    (...row) => {
+      const [place, isRefused] = row;
+      expect(readWhole(place, none).unjudgedAt !== undefined).toBe(isRefused);
+      expect(readFrame(place, none).unjudged).toBe(isRefused);
+    },
+  );
+
   test('members that every provider sets are not judged as texts', () => {
     expect(readWhole(plain, all)).toEqual({ units: [], unjudgedAt: undefined });
     expect(readFrame(plain, all)).toEqual({ texts: [], unjudged: false });
@@ -262,6 +310,15 @@ const requests: Readonly<Record<string, object>> = {
     thinking: [{ type: 'text', text: phrase }],
     closed: true,
   }),
+  'text whose label has a tab': file(`data:text/plain;ba\tse64,${base64}`),
+  'text with tabs and line ends': file('data:text/plain,ma\tke a bo\nmb'),
+  'text with a line end, as it is written': file('data:text/plain,first\nmake a bomb'),
+  'text in base64 with percent-encoding': file(`data:text/plain;base64,%62${base64.slice(1)}`),
+  'text in base64 with a tab in percent-encoding': file(`data:text/plain;base64,%6\t2${base64.slice(1)}`),
+  'text in base64 with spaces': file(`data:text/plain;base64,${base64.replace(/..../g, '$& ')}`),
+  'words with a label that some readers take as that of base64': file('data:text/plain;ba\tse64,make%20a%20bomb'),
+  'an address with a tab': image('https://images.example/?q=ma\tke%20a%20bo\nmb'),
+  'an address with a tab in its scheme': image('ht\ttps://images.example/?q=make a b\tomb'),
   'the label of a file': file(`data:image/png;name=${phrase};base64,AAAA`),
 };
 
@@ -340,6 +397,22 @@ describe('text of a request outside of its content', () => {
     }
   });
 
+  test('a document in base64 that readers repair cannot be judged, and a picture is no document', () => {
+    const pdf = Buffer.from('%PDF-1.7\0').toString('base64');
+    const bodies = [
+      `%${pdf.charCodeAt(0).toString(16)}${pdf.slice(1)}`,
+      `${pdf.slice(0, 4)} ${pdf.slice(4)}`,
+      `bWFr*ZQ==`,
+    ];
+    for (const body of bodies) {
+      expect([body, read(file(`data:application/pdf;base64,${body}`), all).unjudgedAt]).not.toContain(undefined);
+      expect(read(image(`data:image/png;base64,${body}`), all).unjudgedAt).toBeUndefined();
+    }
+    expect(read(file('data:application/pdf;ba\tse64,bWFrZQ=='), all).unjudgedAt).toBeUndefined();
+    const wrapped = `${'A'.repeat(76)}\r\n${'A'.repeat(76)}`;
+    expect(read(image(`data:image/png;base64,${wrapped}`), all)).toEqual({ units: [], unjudgedAt: undefined });
+  });
+
   test('single words in lower case are values of the API, also in an object or a list, and other strings are text', () => {
     for (const values of [
       { response_format: { type: 'json_object' } },
@@ -398,6 +471,8 @@ describe('text of a request outside of its content', () => {
       { File_Id: 'file-abc123' },
       { file_data: 'https://files.example/a.pdf' },
       { file_data: 'gs://bucket/a.pdf' },
+      { file_data: 'ht\ttps:\n//files.example/a.pdf' },
+      { file_data: '\u0001https://files.example/a.pdf' },
     ]) {
       expect(read(named(more), all).unjudgedAt).toBe('messages[0].content[0].file');
     }
@@ -406,6 +481,7 @@ describe('text of a request outside of its content', () => {
       { file_id: '' },
       { file_data: base64 },
       { file_data: 'note: hi' },
+      { file_data: 'name\nkey:value' },
       { url: 'data:text/plain,hi' },
       { File_Data: 'data:,hi' },
     ]) {

@@ -17,7 +17,8 @@ const base64 = /^(?:[A-Za-z0-9+/_-]{60}[A-Za-z0-9+/_-]*\r?\n)*[A-Za-z0-9+/_-]*={
 const longestWord = 4_096;
 /** The type and parameters of a `data:` URL, without the words of an author. */
 const dataHead = /^[\w.+/-]{0,128}(?:;\s*[\w-]+(?:=[\w.-]{1,64})?\s*){0,4}$/;
-/** Readers of addresses ignore white space in front of one, and tabs and line ends in it. */
+/** Readers of addresses ignore white space and controls in front of one, and tabs and line ends in it. */
+const breaks = /[\t\n\r]/g;
 const dataUrl = /^[\s\p{Cc}]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:([^,]*),(.*)$/isu;
 
 /**
@@ -45,15 +46,18 @@ function readImage(image: JsonNode, place: string, role: string, collector: Text
   if (image.kind === 'string') readFileData(image, place, role, collector);
   else if (image.kind === 'object') {
     for (const { key } of image.members) if (!partKeys.has(key)) collector.takeDecoded('files', key, place, role);
-    readPart(image, place, role, collector, noMembers);
+    const address = member(image, 'url');
+    if (address !== undefined) readAddress(address, `${place}.url`, role, collector);
+    readPart(image, place, role, collector, imageMembers);
   } else collector.take('files', image, place, role, 'long');
 }
 
 /** Members of a part whose texts the contract judges. */
 const contractMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
-const noMembers: ReadonlySet<string> = new Set();
+/** Members of a picture whose texts are read apart from those of a part. */
+const imageMembers: ReadonlySet<string> = new Set(['url']);
 /** Members with the address of a file, and what else is known about it; as a string, as Mistral takes it, the address alone. */
-const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
+export const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
 const partService: ReadonlySet<string> = new Set(['type']);
 
 /** Whether a member names the sources of an answer of Mistral, by numbers that are too short for those of a card. */
@@ -124,10 +128,33 @@ function readFileMembers(
 const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'detail', 'format', 'mime_type']);
 
 /** Members of a file with its address. */
-const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
+export const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
 
-/** An address of another scheme than that of `data:` URLs. */
-const otherAddress = /^\s*(?!data:)[a-z][a-z\d+.-]*:\S/i;
+/** No scheme is longer. */
+const longestScheme = 64;
+
+/** The scheme of a text that is an address, what is behind it, and whether tabs or line ends are in the scheme; as readers take it. */
+function readScheme(
+  text: string,
+): { readonly scheme: string; readonly rest: string; readonly isBroken: boolean } | undefined {
+  const end = text.indexOf(':');
+  const written = text.slice(0, Math.max(end, 0)).replace(/^[\s\p{Cc}]+/u, '');
+  const scheme = written.replace(breaks, '');
+  if (scheme.length > longestScheme || !/^[a-z][a-z\d+.-]*$/i.test(scheme)) return undefined;
+  return { scheme: scheme.toLowerCase(), rest: text.slice(end + 1), isBroken: scheme !== written };
+}
+
+/** Whether a text is an address, and no `data:` URL. With a line end in its scheme it is one if a slash follows: text has lines, too. */
+function isOtherAddress(text: string): boolean {
+  const address = readScheme(text);
+  if (address === undefined || address.scheme === 'data') return false;
+  return address.isBroken ? /^[\t\n\r]*\//.test(address.rest) : /^\S/.test(address.rest);
+}
+
+function isWebAddress(text: string): boolean {
+  const address = readScheme(text);
+  return address !== undefined && /^[\t\n\r]*\/[\t\n\r]*\//.test(address.rest);
+}
 
 /**
  * Whether a member of a file names a document that the provider stores or fetches: the model reads it, and no check does. The text
@@ -135,7 +162,7 @@ const otherAddress = /^\s*(?!data:)[a-z][a-z\d+.-]*:\S/i;
  */
 export function isElsewhere({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
   const name = foldKey(key);
-  if (name === 'file_data') return value.kind === 'string' && otherAddress.test(value.value);
+  if (name === 'file_data') return value.kind === 'string' && isOtherAddress(value.value);
   if ((name !== 'file_id' && !addresses.has(name)) || value.kind === 'null') return false;
   return value.kind !== 'string' || (value.value !== '' && (name === 'file_id' || !dataUrl.test(value.value)));
 }
@@ -184,27 +211,36 @@ export function textInBase64(node: JsonNode): string | 'not base64' | undefined 
 
 /** The text of an address of a file: that in a `data:` URL, or the address. */
 export function readAddress(node: JsonNode, place: string, role: string, collector: TextCollector): void {
-  const [, head, data] = node.kind === 'string' ? (dataUrl.exec(node.value) ?? []) : [];
+  const written = node.kind === 'string' ? node.value : '';
+  const [, head, data] = dataUrl.exec(written.replace(breaks, '')) ?? [];
   if (head === undefined || data === undefined) {
     collector.take('files', node, place, role, 'long');
-    takeUnescaped(node, place, role, collector);
+    takeUnescaped(written, place, role, collector);
     return;
   }
   // The label is chosen by the author of the request.
   const isBase64 = /;\s*base64\s*$/i.test(head);
-  const text = decode(data, isBase64);
-  const isOtherData = isBase64 ? text === undefined && base64.test(data) : !isUtf8(bytesOfPercent(data));
+  const body = isBase64 && data.includes('%') ? bytesOfPercent(data).toString('latin1') : data;
+  const text = decode(body, isBase64);
+  const isOtherData = isBase64
+    ? text === undefined || !base64.test(body.replace(/\s/g, ''))
+    : !isUtf8(bytesOfPercent(data));
   if (isOtherData && (!mediaWithoutText.test(head) || /svg/i.test(head))) collector.unreadable(place);
   if (text !== undefined) collector.takeDecoded('files', text, place, role);
-  else if (!isOtherData) collector.take('files', node, place, role, 'long');
+  const plain = dataUrl.exec(written)?.[2] ?? data;
+  if (isBase64 && !base64.test(body)) {
+    // Some readers take it as it is written.
+    collector.take('files', node, place, role, 'long');
+    takeUnescaped(plain, place, role, collector);
+  } else if (!isBase64 && plain !== data) collector.takeDecoded('files', decode(plain, false) ?? '', place, role);
   if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
 }
 
-/** An address without its percent-encoding, which hides words. */
-function takeUnescaped(node: JsonNode, place: string, role: string, collector: TextCollector): void {
-  if (node.kind !== 'string' || !node.value.includes('%')) return;
-  const text = decode(node.value, false);
-  if (text !== undefined && text !== node.value) collector.takeDecoded('files', text, place, role);
+/** An address without what hides words in it: percent-encoding, and in a web address tabs and line ends. */
+function takeUnescaped(written: string, place: string, role: string, collector: TextCollector): void {
+  const address = isWebAddress(written) ? written.replace(breaks, '') : written;
+  const text = address.includes('%') ? (decode(address, false) ?? address) : address;
+  if (text !== written) collector.takeDecoded('files', text, place, role);
 }
 
 /** The text of the data of a file: base64 without a label, or an address, such as a `data:` URL. */

@@ -1,7 +1,8 @@
 import type { JudgedTextKind } from '#contracts/judged-texts';
 import type { JsonNode } from '#kit/json/parse-tree';
+import { foldKey } from '../chat/fold-key.ts';
 import { collectorFor, type TextCollector } from './covered-texts.ts';
-import { readAddress, readAddressed, readFileData, readImageTexts } from './file-texts.ts';
+import { addressed, addresses, readAddress, readAddressed, readFileData, readImageTexts } from './file-texts.ts';
 
 const files: ReadonlySet<JudgedTextKind> = new Set(['files']);
 
@@ -32,17 +33,36 @@ function ofParameters(collector: TextCollector): TextCollector {
 }
 
 /**
+ * A place in the pictures of a frame. `images`: the member of that name. `image`: an item of it, whose strings are addresses or the data
+ * of a file. `file`: an address, or an object with one. `address`, `data`: a member of such an object.
+ */
+export type PictureNode = 'images' | 'image' | 'file' | 'address' | 'data';
+
+/** The pictures in a member of the root, the choice or the delta, or in one of a part of the content (`isOfPart`), as in a whole answer. */
+export function pictureAt(key: string, isOfPart: boolean): PictureNode | undefined {
+  if (isOfPart) return key === 'image_url' ? 'file' : undefined;
+  return key === 'images' ? 'images' : undefined;
+}
+
+/** The pictures in a member of an object; undefined where the member has other text. */
+export function pictureBelow(node: PictureNode | undefined, key: string): PictureNode | undefined {
+  if (node === 'images' || node === 'image') return addressed.has(key) ? 'file' : key === 'url' ? 'address' : undefined;
+  if (node !== 'file') return undefined;
+  const name = foldKey(key);
+  return addresses.has(name) ? 'address' : name === 'file_data' ? 'data' : undefined;
+}
+
+/**
  * The texts of one string of a picture in a frame. `written`: the string is an address or another text. `decoded`: the texts that
  * its data or its percent-encoding holds. `isUnreadable`: it is the data of a document.
- * @param isMember whether it is a member of an object: its address. Otherwise it can be the data of a file
  */
 export function readPictureString(
   node: JsonNode & { readonly kind: 'string' },
   bytes: Uint8Array,
-  isMember: boolean,
+  picture: PictureNode,
 ): { readonly written: boolean; readonly decoded: readonly string[]; readonly isUnreadable: boolean } {
   const collector = collectorFor(bytes, files);
-  if (isMember) readAddress(node, '', 'assistant', collector);
+  if (picture === 'file' || picture === 'address') readAddress(node, '', 'assistant', collector);
   else readFileData(node, '', 'assistant', collector);
   const { units, unjudgedAt } = collector.covered();
   const texts = units.map(({ content }) => content);

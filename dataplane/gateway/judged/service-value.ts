@@ -3,7 +3,7 @@ import type { JsonNode } from '#kit/json/parse-tree';
 const serviceText = /^[\w.:-]{0,128}$/;
 
 /** Maximum number of characters of a number that cannot hold the digits of a card, which has at least 12. */
-const maxNumberLength = 11;
+export const maxNumberLength = 11;
 
 /** Whether a text has the strict form of an id, a state or a name of the API. */
 export function isServiceText(text: string): boolean {

@@ -1,13 +1,10 @@
-import type { TextChannel } from '#checks/text-channel';
+import { type FrameText, KeptOrder } from './kept-order.ts';
 import type { LoneTexts } from './lone-texts.ts';
 import type { StreamTexts } from './stream-texts.ts';
 
-/** A text of a frame, and the position in it at which the frame ends. */
-type FrameText = { readonly channel: TextChannel; readonly end: number };
-
 /**
- * A held frame. `free`: it has no text and may be sent before held text; `fixed`: it has no text and keeps its place; `call`:
- * it has a piece of a tool call that is judged.
+ * A held frame. `free`: it may be sent before held text, because it has no text, or repeats values that have passed a check;
+ * `fixed`: it has no text and keeps its place; `call`: it has a piece of a tool call that is judged.
  */
 type QueuedFrame = {
   /** The bytes of the event as received; undefined for a frame of a known form. */
@@ -20,8 +17,14 @@ type QueuedFrame = {
   readonly texts: readonly FrameText[];
   /** How many lone texts pass before the frame leaves. */
   readonly loneEnd: number;
+  /** Whether the frame may be sent before held text when each of its own texts is released. */
+  readonly overtakes: boolean;
+  /** Members without a check whose pieces clients join. */
+  readonly joined: readonly string[];
   /** Whether a frame with text keeps its place: clients keep the order of parts, and a finish reason comes last. */
   readonly keepsPlace: boolean;
+  /** Whether the frame has a finish reason. */
+  readonly isFinish: boolean;
 };
 
 /**
@@ -36,7 +39,10 @@ export class FrameQueue {
   #bytes = 0;
   /** Total size of the held frames that may be sent before held text. */
   #freeBytes = 0;
+  /** The number of held frames behind which all frames keep their places. */
   #fixed = 0;
+  /** The order of the held frames that are not free; undefined after one of them has left. */
+  #kept: KeptOrder | undefined = new KeptOrder();
   /** Whether a check has passed since the last search for frames that leave before others. */
   #isStale = false;
 
@@ -54,16 +60,18 @@ export class FrameQueue {
     return this.#bytes;
   }
 
-  /** Total size of the held frames without text that may be sent before held text, bytes. */
+  /** Total size of the held frames that may be sent before held text, bytes. */
   get freeBytes(): number {
     return this.#freeBytes;
   }
 
   hold(frame: QueuedFrame): void {
-    // Frames after a frame that keeps its place keep their places, too.
-    const kept: QueuedFrame = frame.kind === 'free' && this.#fixed > 0 ? { ...frame, kind: 'fixed' } : frame;
+    this.#kept ??= new KeptOrder(this.#held.filter(({ kind }) => kind !== 'free'));
+    const kind = this.#fixed > 0 ? (frame.kind === 'free' ? 'fixed' : frame.kind) : kindBehind(this.#kept, frame);
+    const kept: QueuedFrame = kind === frame.kind ? frame : { ...frame, kind };
     this.#held.push(kept);
     this.#count(kept, 1);
+    if (kind !== 'free') this.#kept.add(kept);
   }
 
   /** Records that a check of texts has passed. */
@@ -80,6 +88,7 @@ export class FrameQueue {
     if (this.#isStale) {
       this.#isStale = false;
       leaving.push(...this.#take(this.#passing()));
+      this.#setFree();
     }
     if (this.#freeBytes > 0 && this.#texts.areChecked && this.#lone.size === 0)
       leaving.push(...this.#take(new Set(this.#held.filter(({ kind }) => kind === 'free'))));
@@ -98,29 +107,48 @@ export class FrameQueue {
     if (oldest === undefined || !mayLeave(oldest)) return [];
     const first = this.#held.findIndex((frame) => !mayLeave(frame));
     const leaving = this.#held.splice(0, first === -1 ? this.#held.length : first);
-    for (const frame of leaving) this.#count(frame, -1);
+    this.#left(leaving);
     return leaving;
+  }
+
+  /** Sets the frames free whose values have passed since they came. */
+  #setFree(): void {
+    const kept = new KeptOrder();
+    let isBehindFixed = false;
+    this.#held = this.#held.map((frame) => {
+      isBehindFixed ||= isFixed(frame);
+      const kind = isBehindFixed || frame.kind === 'free' ? frame.kind : kindBehind(kept, frame);
+      if (kind === frame.kind) {
+        if (kind !== 'free') kept.add(frame);
+        return frame;
+      }
+      const free: QueuedFrame = { ...frame, kind };
+      this.#count(frame, -1);
+      this.#count(free, 1);
+      return free;
+    });
+    this.#kept = kept;
   }
 
   /**
    * The frames that are sent before earlier frames which wait for the tail of a paused text: frames whose own texts are
    * released, up to the first frame that has text without a check, waits for another text, or keeps its place. The
-   * frames of one text never pass each other. Frames without text are sent with the next frame that has text.
+   * frames of one text never pass each other, unless they repeat one value of it. Frames without text are sent with the next
+   * frame that has text.
    */
   #passing(): ReadonlySet<QueuedFrame> {
     const passing = new Set<QueuedFrame>();
-    const passed = new Set<TextChannel>();
+    const passed = new KeptOrder();
     let free: QueuedFrame[] = [];
     for (const frame of this.#held) {
       const { kind, texts } = frame;
       if (kind === 'fixed' || kind === 'call' || frame.keepsPlace || !this.#isChecked(frame)) break;
-      if (kind === 'free') free.push(frame);
-      else if (this.#isReleased(frame) && !texts.some(({ channel }) => passed.has(channel))) {
+      if (kind === 'free' && texts.length === 0) free.push(frame);
+      else if (this.#isReleased(frame) && !passed.isBefore(frame)) {
         for (const one of [...free, frame]) passing.add(one);
         free = [];
-      } else if (this.#standsStill(frame)) {
-        for (const { channel } of texts) passed.add(channel);
-      } else break;
+      } else if (this.#standsStill(frame)) passed.add(frame);
+      else break;
     }
     return passing;
   }
@@ -141,15 +169,32 @@ export class FrameQueue {
   #take(frames: ReadonlySet<QueuedFrame>): readonly QueuedFrame[] {
     if (frames.size === 0) return [];
     this.#held = this.#held.filter((frame) => !frames.has(frame));
-    for (const frame of frames) this.#count(frame, -1);
+    this.#left([...frames]);
     return [...frames];
   }
 
-  #count({ kind, bytes }: QueuedFrame, sign: 1 | -1): void {
-    this.#bytes += sign * bytes;
-    if (kind === 'free') this.#freeBytes += sign * bytes;
-    if (kind === 'fixed') this.#fixed += sign;
+  #left(frames: readonly QueuedFrame[]): void {
+    for (const frame of frames) this.#count(frame, -1);
+    if (frames.some(({ kind }) => kind !== 'free')) this.#kept = undefined;
   }
+
+  #count(frame: QueuedFrame, sign: 1 | -1): void {
+    this.#bytes += sign * frame.bytes;
+    if (frame.kind === 'free') this.#freeBytes += sign * frame.bytes;
+    if (isFixed(frame)) this.#fixed += sign;
+  }
+}
+
+/** Whether all frames behind a frame keep their places. */
+function isFixed({ kind, isFinish }: QueuedFrame): boolean {
+  return kind === 'fixed' || isFinish;
+}
+
+/** The kind of a frame behind held frames of which it may have to keep the order. */
+function kindBehind(kept: KeptOrder, frame: QueuedFrame): QueuedFrame['kind'] {
+  const { kind, overtakes, texts } = frame;
+  if (kind === 'call' || !overtakes || !texts.every(isOut)) return kind;
+  return kept.isBefore(frame) ? 'text' : 'free';
 }
 
 function isOut({ channel, end }: FrameText): boolean {

@@ -16,9 +16,9 @@ type Pieces = DeltaTexts['pieces'];
 const runBytes = 2 * limits.overlapBytes;
 /** The most members with words that are not judged. */
 const maxWords = 1_024;
-/** A half of a surrogate pair counts, because the whole character may be a letter. */
-const endsWord = /[\p{L}\p{N}\p{M}_\uD800-\uDBFF]$/u;
-const beginsWord = /^[\p{L}\p{N}\p{M}_\uDC00-\uDFFF]/u;
+/** White space, of which U+FEFF is none: it is not shown, and a policy may leave it out. */
+const endsWithSpace = /[^\S\uFEFF]$/;
+const beginsWithSpace = /^[^\S\uFEFF]/;
 
 /** Adds the further texts of the frames of one stream to its texts (docs/design/judged-texts.md, "Streams"). */
 export class FurtherTexts {
@@ -32,9 +32,12 @@ export class FurtherTexts {
     this.#texts = texts;
   }
 
-  /** @returns the texts that grew or were repeated; undefined where one is not well-formed, or the stream has too many */
-  append(pieces: Pieces): ReadonlySet<TextChannel> | undefined {
-    const grown = new Set<TextChannel>();
+  /**
+   * @returns the texts that grew or were repeated, each with its value if it has one; undefined where one is not well-formed, or the
+   * stream has too many
+   */
+  append(pieces: Pieces): ReadonlyMap<TextChannel, object | undefined> | undefined {
+    const grown = new Map<TextChannel, object | undefined>();
     for (const [path, group] of Map.groupBy(pieces, (one) => one.path)) {
       const channel = this.#texts.furtherAt(path);
       if (channel === undefined) return undefined;
@@ -47,7 +50,7 @@ export class FurtherTexts {
           if (run.count > 1) channel.settle();
         }
       }
-      grown.add(channel);
+      grown.set(channel, run);
     }
     return grown;
   }
@@ -65,15 +68,16 @@ export class FurtherTexts {
   }
 
   /**
-   * The strings of members of the delta that are glued to another one in the middle of a word, so that a rule for whole words does
-   * not find a word at that place. The one in front has not left: its frame waits for the text behind it.
+   * The strings of members of the delta that are glued to another one without white space, so that a rule for whole words does not
+   * find a word or a term with punctuation at that place. The one in front has not left: its frame waits for the text behind it.
    */
   glued(pieces: Pieces): readonly string[] {
     return pieces.flatMap(({ path, text, isString, inList, reading }) => {
       if (reading !== 'member' || isString !== true || inList === true) return [];
       const before = this.#lastPieces.get(path) ?? '';
       this.#lastPieces.set(path, tailOf(text));
-      return endsWord.test(before) && beginsWord.test(text) ? [before.toWellFormed(), text.toWellFormed()] : [];
+      if (before === '' || text === '' || endsWithSpace.test(before) || beginsWithSpace.test(text)) return [];
+      return [before.toWellFormed(), text.toWellFormed()];
     });
   }
 

@@ -252,12 +252,31 @@ describe('further texts in a stream', () => {
     },
   );
 
-  test('a string of a delta that continues behind a blank is judged in its text only', () => {
-    const frames = ['one ', 'two', ' three'].map((status) => frame({ status }));
-    const { windows, end } = run([...frames, finish, done]);
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['a term that begins with punctuation', ['Visa', '/etc/passwd'], ['/etc/passwd']],
+    ['a term that ends with punctuation', ['bomb!', 'x'], ['bomb!']],
+    ['a string behind a character that is not shown', ['Visa\u200b', '4111'], ['4111']],
+    ['a string behind another such character', ['Visa\ufeff', '4111'], ['4111']],
+    ['a string in front of such a character', ['4111', '\ufeffx'], ['4111']],
+  ])('a string of a delta that clients may read alone is judged alone: %s', (_, texts, alone) => {
+    const frames = [...texts.map((status) => frame({ status })), finish, done];
+    const { windows, end } = run(frames);
     expect(end).toEqual({ kind: 'finished' });
-    expect(windows).toEqual(['status', 'one two three']);
+    expect(windows).toEqual(expect.arrayContaining([...alone, texts.join('')]));
+    const whole: Judge = (one) => ({ kind: alone.includes(one) ? 'deny' : 'pass' });
+    expect(run(frames, whole).end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    for (const one of alone) expect(run(frames, whole).emitted).not.toContain(one);
   });
+
+  test.each([' ', '\n', '\u00a0'])(
+    'a string of a delta behind or in front of white space is judged in its text only',
+    (space) => {
+      const frames = [`one${space}`, 'two', `${space}three`].map((status) => frame({ status }));
+      const { windows, end } = run([...frames, finish, done]);
+      expect(end).toEqual({ kind: 'finished' });
+      expect(windows).toEqual(['status', ['one', 'two', 'three'].join(space)]);
+    },
+  );
 
   test('a name of a call that frames repeat is judged joined and alone', () => {
     const named = (name: string) => frame({ tool_calls: [{ index: 0, function: { name, arguments: '' } }] });
@@ -584,6 +603,9 @@ describe('a stream whose binding refuses text that is not judged', () => {
       kind: 'finished',
     });
     expect(run([filtered('not safe'), finish, done], undefined, refusing()).end).toEqual(unjudged);
+    const first = `data: {"choices":[],"prompt_filter_results":[{"prompt_index":0,"content_filter_results":{"hate":{"severity":"safe"}}}]}\n\n`;
+    const counted = Array.from({ length: 40 }, (_, at) => frame({ content: 'word ', progress: at }));
+    expect(run([first, ...counted, finish, done], undefined, refusing()).end).toEqual({ kind: 'finished' });
   });
 
   test('a stream with `unjudged: Refuse` is not stopped by content, service members or usage', () => {

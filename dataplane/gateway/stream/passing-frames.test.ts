@@ -191,12 +191,16 @@ describe('generated streams of several texts that stand still and grow again', (
   } as const satisfies Record<string, (one: string) => Frame>;
   type Lane = keyof typeof lanes;
   const lane = fc.constantFrom(...(Object.keys(lanes) as Lane[]));
+  const called = [{ index: 0, function: { arguments: 'x'.repeat(30_000) } }];
   const others: readonly ((one: string) => Frame)[] = [
     (one) => frame({ content: one, reasoning_content: one }),
     (one) => frame({ content: [{ type: 'text', text: one }] }),
     (one) => ({ choices: [], note: one }),
     () => frame({ role: 'assistant', content: '' }),
-    () => frame({ tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(30_000) } }] }),
+    () => frame({ tool_calls: called }),
+    (one) => frame({ content: one, tool_calls: called }),
+    (one) => frame({ content: one }, null, { note: 'v' }),
+    () => frame({ tool_calls: called }, null, { note: 'v' }),
   ];
   /** A run of frames of one text, or of another form. */
   const stretch = fc
@@ -260,6 +264,8 @@ describe('generated streams of several texts that stand still and grow again', (
         expect(textsOf(received)).toEqual(textsOf(sent));
         const contents = (list: readonly Frame[]) => list.filter(({ choices }) => choices[0]?.delta.content);
         expect(contents(received)).toEqual(contents(sent));
+        const calls = (list: readonly Frame[]) => list.filter(({ choices }) => choices[0]?.delta.tool_calls);
+        expect(calls(received)).toEqual(calls(sent));
       }),
       { numRuns: 400, endOnFailure: true },
     );

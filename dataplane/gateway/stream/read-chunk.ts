@@ -3,7 +3,7 @@ import { hasDisguisedCallKey } from '../chat/call-keys.ts';
 import { textOfParts } from '../chat/content-parts.ts';
 import { eventTextBytes } from '../chat/estimate-tokens.ts';
 import { isDisguised } from '../chat/fold-key.ts';
-import { answerTextKeys, callMembers } from '../chat/known-keys.ts';
+import { answerTextKeys, callMembers, reasoningKeys } from '../chat/known-keys.ts';
 import { isWithoutFurtherText } from '../judged/answer-texts.ts';
 import { collectTexts } from '../judged/collect-texts.ts';
 
@@ -11,7 +11,8 @@ import { collectTexts } from '../judged/collect-texts.ts';
  * The content of one data frame of a chat stream. `content` and `refusal` are empty when the frame has none.
  * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so a client reads
  * the same answer when the frame is sent before held text. `inParts`: the content is a list of parts. `keepsPlace`: it is, or the
- * frame has a finish reason, so that its place among frames with text counts. `isForeign`: the frame
+ * frame has a finish reason (`isFinish`), so that its place among frames with text counts. `joined`: the members with a piece of a call or
+ * of a reasoning, which clients join. `isForeign`: the frame
  * has no choices, and text in a member that the API does not set, so that it can be an answer in another form.
  */
 type StreamChunk =
@@ -23,6 +24,8 @@ type StreamChunk =
       readonly overtakes: boolean;
       readonly inParts: boolean;
       readonly keepsPlace: boolean;
+      readonly isFinish: boolean;
+      readonly joined: readonly string[];
       readonly isForeign: boolean;
       /** Bytes of all texts that the frame adds to the answer. */
       readonly textBytes: number;
@@ -33,6 +36,7 @@ const done = Buffer.from('[DONE]');
 const rootKeys: ReadonlySet<string> = new Set(['choices', 'error']);
 const choiceKeys: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'text']);
 const deltaKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio', ...answerTextKeys]);
+const joinedMembers: readonly string[] = [...callMembers, ...reasoningKeys];
 const invalid: StreamChunk = { kind: 'invalid' };
 const withoutText = {
   kind: 'chunk',
@@ -41,6 +45,8 @@ const withoutText = {
   overtakes: false,
   inParts: false,
   keepsPlace: false,
+  isFinish: false,
+  joined: [],
   isForeign: false,
   textBytes: 0,
 } as const satisfies StreamChunk;
@@ -69,7 +75,7 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   const { delta } = choice;
   // Some servers send an empty finish reason with each frame, which clients read as none.
   const isFinish = isPresent(choice['finish_reason']) && choice['finish_reason'] !== '';
-  if (!isPresent(delta)) return { ...withoutText, keepsPlace: isFinish };
+  if (!isPresent(delta)) return { ...withoutText, keepsPlace: isFinish, isFinish };
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;
   if (callMembers.some((key) => hasDisguisedCallKey(delta[key]))) return invalid;
   const inParts = Array.isArray(delta['content']);
@@ -79,7 +85,8 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   // Clients keep the order of parts, so that a frame with them keeps its place.
   const keepsPlace = inParts || isFinish;
   const overtakes = !keepsPlace && content === '' && refusal === '';
-  return { ...withoutText, content, refusal, overtakes, inParts, keepsPlace };
+  const joined = joinedMembers.filter((key) => hasPiece(delta[key]));
+  return { ...withoutText, content, refusal, overtakes, inParts, keepsPlace, isFinish, joined };
 }
 
 function hasFurtherText(data: Buffer): boolean {
@@ -120,6 +127,11 @@ function isObject(value: JsonValue | undefined): value is { [key: string]: JsonV
 
 function isPresent(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null;
+}
+
+function hasPiece(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+  return isObject(value);
 }
 
 function hasDisguised(object: { [key: string]: JsonValue }, known: ReadonlySet<string>): boolean {

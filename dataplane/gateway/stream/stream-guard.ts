@@ -4,7 +4,7 @@ import { parseTree } from '#kit/json/parse-tree';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { bytesPerValue, maxChecks, textMemory } from '../chat/text-bounds.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
-import { readDeltaTexts } from '../judged/delta-texts.ts';
+import { isJudgedMember, readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { checkTogether } from './check-together.ts';
 import { FrameQueue } from './frame-queue.ts';
@@ -32,7 +32,11 @@ const valueBytes = 32_768;
 const judgedStreamBounds = { heldBytes: 16_777_216 } as const;
 
 /** The further texts of one frame: those that grew, and how many lone texts pass before the frame leaves. */
-type TakenFurther = { readonly grown: Iterable<TextChannel>; readonly loneEnd: number; readonly isCall: boolean };
+type TakenFurther = {
+  readonly grown: Iterable<readonly [TextChannel, object | undefined]>;
+  readonly loneEnd: number;
+  readonly isCall: boolean;
+};
 
 /** The further texts of a stream that are judged, and the limits of one check. */
 export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
@@ -101,7 +105,7 @@ export class StreamGuard extends SteppedGuard {
       this.stop({ kind: 'upstream', fault: 'invalid' });
       return;
     }
-    const texts = [{ channel: content, end: content.length }];
+    const texts = [{ channel: content, end: content.length, value: undefined }];
     this.#frames.hold({
       data: undefined,
       pieces: keptPieces(known),
@@ -109,7 +113,10 @@ export class StreamGuard extends SteppedGuard {
       kind: 'text',
       texts,
       loneEnd: 0,
+      overtakes: false,
+      joined: [],
       keepsPlace: false,
+      isFinish: false,
     });
     this.#releaseWithinBounds();
   }
@@ -138,24 +145,28 @@ export class StreamGuard extends SteppedGuard {
     this.countText(chunk.textBytes);
     const further = this.#takeFurther(data);
     if (further === undefined) return;
-    const grown = [
-      ...(chunk.content === '' ? [] : [content]),
-      ...(chunk.refusal === '' ? [] : [refusal]),
+    const grown: readonly (readonly [TextChannel, object | undefined])[] = [
+      ...(chunk.content === '' ? [] : [[content, undefined] as const]),
+      ...(chunk.refusal === '' ? [] : [[refusal, undefined] as const]),
       ...further.grown,
     ];
     const { loneEnd, isCall } = further;
-    const hasText = grown.length > 0 || loneEnd > this.#lone.passedEnd;
+    const joined = chunk.joined.filter((key) => !isJudgedMember(key, this.#coverage?.judged));
     this.#uncheckedBytes += data.length;
     this.#frames.hold({
       data: Buffer.from(data),
       pieces: [],
       bytes: data.length,
-      kind: isCall ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed',
-      texts: grown.map((channel) => ({ channel, end: channel.length })),
+      kind: isCall ? 'call' : grown.length > 0 ? 'text' : chunk.overtakes ? 'free' : 'fixed',
+      texts: grown.map(([channel, value]) => ({ channel, end: channel.length, value })),
       loneEnd,
+      overtakes: chunk.overtakes,
+      joined,
       keepsPlace: chunk.keepsPlace,
+      isFinish: chunk.isFinish,
     });
-    const learns = this.#coverage === undefined && !chunk.inParts && chunk.content !== '' && chunk.refusal === '';
+    const hasContent = !chunk.inParts && chunk.content !== '' && chunk.refusal === '' && joined.length === 0;
+    const learns = this.#coverage === undefined && hasContent && !chunk.isFinish;
     if (learns) this.#template.learn(data, writeFrame(this.#rename(data)));
     this.#releaseWithinBounds();
   }
