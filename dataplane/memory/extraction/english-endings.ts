@@ -93,7 +93,11 @@ export const englishEndings: EndingLanguage = {
       isAtEnd: true,
     },
     // A battery dies, too; a car that died for good has a successor.
-    { before: 'the|my|our|that', after: 'died(?=, so (?:now|I|we)(?!\\p{L}))', topics: /^car/ },
+    {
+      before: 'the|my|our|that',
+      after: 'died(?: on (?:me|us))?(?=, (?:so (?:now|I|we)|it is|now)(?!\\p{L}))',
+      topics: /^car/,
+    },
     {
       before: 'the|my|our|that',
       after: 'died',

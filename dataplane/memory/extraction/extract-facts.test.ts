@@ -129,7 +129,7 @@ describe('facts of a message', () => {
     ['Я работаю в кафе «Ромашка», люблю чай', ['Я работаю в кафе «Ромашка», люблю чай']],
     ['My dog is called “Rex”.', ['My dog is called “Rex”']],
     ['Guess what, I live in Paris', ['I live in Paris']],
-    ['Oslo is my home, I live in Paris', ['I live in Paris']],
+    ['Oslo was my home, I live in Paris', ['I live in Paris']],
     ['Представляешь, я живу в Париже', ['я живу в Париже']],
     ['A bit about me: I live in Paris.', ['I live in Paris']],
     ["My friends' dogs bark, and I live in Paris.", ['I live in Paris']],

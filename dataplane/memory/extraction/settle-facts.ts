@@ -146,9 +146,8 @@ function settleTopics(
   if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return true;
   const targets = changeable(decisions, fact, known).filter(({ topic }) => isChanged(topic ?? ''));
   if (isAmbiguous(targets)) return false;
-  // A statement that is the whole sentence would otherwise be a second memory with the same text.
   const isWhole = (one: FactDecision): boolean =>
-    one.kind === 'ADD' && isWithin(one.fact, fact) && one.fact.text === fact.text;
+    one.kind === 'ADD' && isWithin(one.fact, fact) && hasTextOf(one.fact, fact);
   const whole = decisions.findIndex(isWhole);
   const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? (whole < 0 ? at : whole);
   return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact));
@@ -212,7 +211,9 @@ function settleRenewed(
   if (best !== undefined && best.fit === second?.fit) return;
   // What else the sentence states, such as "and I love cats", is no new value of the memory.
   const isNew = (one: UserFact): boolean => one.statement?.holds === true && isOfKind(renewed, statedBy(one));
-  const place = own.find(([, one]) => one.kind === 'ADD' && isNew(one.fact))?.[0] ?? at;
+  const added = own.filter(([, one]) => one.kind === 'ADD');
+  const place =
+    (added.find(([, one]) => isNew(one.fact)) ?? added.find(([, one]) => hasTextOf(one.fact, fact)))?.[0] ?? at;
   replaceAt(decisions, { at, place }, best?.memory, ({ fact: one }) => {
     return one.statement !== undefined && renewalFit(renewed, statedBy(one)) > 0;
   });
@@ -261,7 +262,8 @@ function settleEnded(
   const kindOf = (topic: string | null | undefined): string | undefined => topic?.split(': ')[0];
   const isAbout = ({ statement }: UserFact): boolean => kindOf(statement?.topic) === kindOf(target.topic);
   const ofKind = own.filter(([, one]) => isAbout(one.fact));
-  const place = (ofKind.find(([, { fact }]) => fact.statement?.holds === true) ?? ofKind[0])?.[0] ?? at;
+  const whole = own.find(([, one]) => hasTextOf(one.fact, sentence));
+  const place = (ofKind.find(([, { fact }]) => fact.statement?.holds === true) ?? ofKind[0] ?? whole)?.[0] ?? at;
   const { fact } = decisions[place] as FactDecision;
   const topic = fact.statement?.topic ?? target.topic;
   const isWholeTopic = fact.statement?.holds === true;
@@ -287,6 +289,11 @@ function isAmbiguous(targets: readonly KnownMemory[]): boolean {
 function isBefore({ source: one }: UserFact, { source: other }: UserFact): boolean {
   if (one.saidAt.getTime() !== other.saidAt.getTime()) return one.saidAt < other.saidAt;
   return one.message < other.message || (one.message === other.message && one.end <= other.start);
+}
+
+/** A statement that is the whole sentence would be a second memory with the same text beside the changed one. */
+function hasTextOf(one: UserFact, sentence: UserFact): boolean {
+  return one.text === sentence.text;
 }
 
 function isWithin({ source }: UserFact, { source: sentence }: UserFact): boolean {
