@@ -1,7 +1,7 @@
 import { row, tableLines } from './bar-chart.ts';
 import type { RelayFigure } from './relay-case.ts';
 
-/** The section of the report about the throughput of a gateway: what it costs beyond a relay, and what a guard costs. */
+/** The section of the report about the throughput of a gateway: its cost compared with a relay, and the cost of a guard. */
 export function relayLines(figures: readonly RelayFigure[]): readonly string[] {
   return [
     '## Throughput of a gateway',

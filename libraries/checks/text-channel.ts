@@ -61,7 +61,7 @@ export class TextChannel {
   }
 
   /**
-   * Marks the end of the text so far as that of a value, which is complete although the text may go on (docs/design/streaming.md, "Values that
+   * Marks the end of the text so far as that of a value, which is complete although the text may continue (docs/design/streaming.md, "Values that
    * frames repeat"): it leaves when it has passed a check. Not while the text ends with half a surrogate pair.
    */
   settle(): void {

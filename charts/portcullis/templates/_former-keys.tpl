@@ -1,7 +1,7 @@
 {{/*
 Entries of the data of a ConfigMap: key sets under the names of an earlier release, jwks-NUMBER.json, as the ConfigMap in the cluster
-has them. Pods of that release read these files again each second until they end, and accept no token without them. Empty where there
-are none, and without a cluster: (list $ "name of the ConfigMap")
+has them. Pods of that release read these files again each second until they end, and accept no token without them. Empty if the ConfigMap
+has no such key, and without a cluster: (list $ "name of the ConfigMap")
 */}}
 {{- define "portcullis.formerKeys" -}}
 {{- $ := index . 0 -}}

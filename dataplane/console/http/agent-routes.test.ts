@@ -76,7 +76,7 @@ test('the owner of an agent sees its versions and its flow even without the righ
   expect(await read(`${path}/versions/${id}/flow`)).toContain(`src="${path}/versions/${id}/flow.svg"`);
 });
 
-test('for a person who is not the owner of an agent, no request is sent to the management API', async () => {
+test('the console sends no request to the management API for a person who does not own the agent', async () => {
   const { asked, read } = open('bob', answers);
   expect(await read(path)).toContain(en.agentPages.versionsHidden);
   expect(asked).toEqual([]);

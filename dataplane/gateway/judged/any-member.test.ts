@@ -195,7 +195,7 @@ describe('a text of any form at any member of a chat answer', () => {
   };
 
   test.each(Object.entries(pictures))(
-    'a picture of an answer is no text, and what else it has is judged: %s',
+    'a picture in an answer is not judged as text, and its other texts are judged: %s',
     (_, put) => {
       const whole = (url: string, judged: ReadonlySet<JudgedTextKind>) => {
         const bytes = Buffer.from(JSON.stringify(choice('message', put(url))));

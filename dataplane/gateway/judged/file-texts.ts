@@ -99,7 +99,7 @@ function readPart(
   }
 }
 
-/** The texts of an address of a picture, a video or a recording: a string, or an object with what else is known about it. */
+/** The texts of an address of a picture, a video or a recording: a string, or an object with further members. */
 export function readAddressed(value: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (value.kind === 'object') readFileMembers(value, false, place, role, collector);
   else readAddress(value, place, role, collector);
@@ -133,7 +133,7 @@ export const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
 /** No scheme is longer. */
 const longestScheme = 64;
 
-/** The scheme of a text that is an address, what is behind it, and whether tabs or line ends are in the scheme; as readers take it. */
+/** The scheme of an address, the rest of it, and whether tabs or line ends are in the scheme, read as clients read addresses. */
 function readScheme(
   text: string,
 ): { readonly scheme: string; readonly rest: string; readonly isBroken: boolean } | undefined {

@@ -1,7 +1,7 @@
 import type { OpeningState } from '#sql/open-repeatedly';
 import type { RouteTable } from './route-table.ts';
 
-/** How long what is loaded without an answer delays the readiness of the gateway, milliseconds. */
+/** The longest delay of the readiness by a source that does not answer, milliseconds. */
 const longestWaitMs = 30_000;
 
 /** What a replica loads before it serves. */
@@ -37,7 +37,7 @@ export function loadedFirst(models: LoadedTable, agents: LoadedAgents | undefine
 type Readiness = Disposable & {
   /** True once every route was loaded, and probed or rejected, at the latest 30 s after loading; never with refused tables. */
   mayServe(): boolean;
-  /** Call this method after each change of what is loaded. */
+  /** Call this method after each change of a source. */
   look(): void;
   /** Makes the replica unready until its process ends. */
   withdraw(): void;

@@ -39,7 +39,7 @@ export class FrameQueue {
   #bytes = 0;
   /** Total size of the held frames that may be sent before held text. */
   #freeBytes = 0;
-  /** The number of held frames behind which all frames keep their places. */
+  /** The number of held frames after which all frames keep their places. */
   #fixed = 0;
   /** The order of the held frames that are not free; undefined after one of them has left. */
   #kept: KeptOrder | undefined = new KeptOrder();

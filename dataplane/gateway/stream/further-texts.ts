@@ -16,7 +16,7 @@ type Pieces = DeltaTexts['pieces'];
 const runBytes = 2 * limits.overlapBytes;
 /** The most members with words that are not judged. */
 const maxWords = 1_024;
-/** White space, of which U+FEFF is none: it is not shown, and a policy may leave it out. */
+/** White space without U+FEFF, which is invisible and which a fold can remove. */
 const endsWithSpace = /[^\S\uFEFF]$/;
 const beginsWithSpace = /^[^\S\uFEFF]/;
 

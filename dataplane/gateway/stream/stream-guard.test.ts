@@ -212,7 +212,7 @@ describe('frames without choices', () => {
   });
 });
 
-test('a delta that is null is none, and an empty finish reason is none', () => {
+test('a null delta and an empty finish reason count as absent', () => {
   const frames = [
     '{"choices":[{"index":0,"delta":null,"finish_reason":""}]}',
     chunkJson({ content: 'text' }),

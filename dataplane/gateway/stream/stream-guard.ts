@@ -22,7 +22,7 @@ import { doneFrame, writeFrame } from './write-frame.ts';
  */
 export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waitingBytes: 65_536 } as const;
 
-/** Bytes of frames behind which values and lone texts are judged, although no window is complete. */
+/** Bytes of frames after which values and lone texts are judged although no window is complete. */
 const valueBytes = 32_768;
 
 /**

@@ -104,7 +104,7 @@ export const englishClassStates: KindWords = [
   [englishStart(`eat ${meat}`), /^diet/],
 ];
 
-/** What others do that changes a value of the speaker, who is not its subject. */
+/** Acts of other people that change a value of the speaker. */
 export const englishBefalls: KindWords = [
   [
     /^(?:s?he|my (?:boyfriend|girlfriend|partner)) (?:has |just |finally |actually )*(?:proposed|popped the question)(?: to me)?,? and (?:of course )?I (?:happily |gladly |actually )?(?:said yes|accepted)(?=$|[\s]*[.!,])/iu,

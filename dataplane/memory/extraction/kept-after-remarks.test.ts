@@ -219,7 +219,7 @@ describe('a remark that says nothing against a memory leaves it as it is', () =>
   });
 });
 
-describe('what else a sentence states is not stored in the place of the memory that it ends', () => {
+describe('another statement of a sentence does not replace the memory that the sentence ends', () => {
   test.each([
     ['I drive a Golf.', 'I switched to Skoda and I love cats'],
     ['My name is Katherine.', "just call me Kat please, I'm a nurse"],

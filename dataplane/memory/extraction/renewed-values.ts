@@ -7,20 +7,20 @@ export type RenewalLanguage = {
   readonly renews: RegExp;
   /** Words for a change from one thing to another, of which the new one is named: "switched to". */
   readonly switches: RegExp;
-  /** Words for what others give to the speaker, in place of what was there. */
+  /** Words for a gift from others that replaces an earlier thing: "they gave us". */
   readonly gives: RegExp;
-  /** Words behind which the old value stands: "instead of". */
+  /** Words followed by the old value: "instead of". */
   readonly namesOld: RegExp;
   /** Words that contrast a value with another one: "instead". */
   readonly contrasts: RegExp;
   readonly negates: RegExp;
-  /** Words for what passes, such as "today", and for what has not changed, such as "still". */
+  /** Words for a temporary state, such as "today", and for an unchanged one, such as "still". */
   readonly passes: RegExp;
   /** The speaker in the sentence, or a beginning that leaves the speaker out. */
   readonly own: RegExp;
   /** Terms of a switch itself, such as "swapped", "the old one" and "last year": any other says that it is of something else. */
   readonly changing: ReadonlySet<string>;
-  /** Terms without meaning for what a value belongs to, with verbs for a change of it. */
+  /** Terms that do not identify the owner of a value, and verbs for a change of it. */
   readonly generic: ReadonlySet<string>;
   /** Terms that can stand behind a thing; before any other it only describes one: "a Mac charger", "Polish beer". */
   readonly behind: ReadonlySet<string>;
@@ -49,7 +49,7 @@ type StatedValues = {
   readonly numbers: ReadonlySet<string>;
   /** The words behind numbers, such as "kg". */
   readonly units: ReadonlySet<string>;
-  /** The terms that are no values, units or words without meaning: what the values belong to. */
+  /** The remaining terms, which identify the owner of the values: no values, units or generic words. */
   readonly about: readonly string[];
   readonly language: RenewalLanguage;
 };
@@ -58,7 +58,7 @@ const number = /^\d+(?:st|nd|rd|th)?$/;
 const weight = /^(?:weight|my: (?:weight|вес)$)/;
 const weightUnits: ReadonlySet<string> = new Set(analyse('kg kilo kilos кг кило килограмм килограмма килограммов'));
 
-/** The value that a sentence of the speaker renews; undefined without words for it, and for what passes. */
+/** The value that a sentence of the speaker renews; undefined without words for a change, and for a temporary state. */
 export function renewedValue(language: RenewalLanguage, text: string, corrects: boolean): RenewedValue | undefined {
   if (language.passes.test(text)) return undefined;
   const contrasts = language.contrasts.test(text);

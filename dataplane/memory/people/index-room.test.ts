@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
     expect(refused).toMatchObject({ status: 409, json: { code: 'index_full' } });
   });
 
-  test('the estimated size is not less than what the index needs, and is 0 after everything was deleted', async () => {
+  test('the estimated size is at least the size that the index needs, and is 0 after everything was deleted', async () => {
     await using memory = await openMemory({ database });
     const user = { user: 'eve' };
     for (let at = 0; at < 60; at += 1) {

@@ -35,8 +35,9 @@ export async function ensureCollection(ports: ChangePorts, declared: Declared): 
   const { database, relations } = ports;
   const { tenant, collectionId, manager, collection } = declared;
   const { sql } = database;
-  await close(database, declared);
-  const misplaced = await placeConflict(sql, relations, declared);
+  const before = await findCollection(sql, tenant, { id: collectionId });
+  await close(database, declared, before);
+  const misplaced = await placeConflict(sql, relations, declared, before);
   if (misplaced !== undefined) return conflict(misplaced);
   const created = declared.adopt ? 'taken' : await create(database, relations, declared);
   if (created !== 'taken') return place(ports, declared, created);
@@ -61,10 +62,12 @@ export async function ensureCollection(ports: ChangePorts, declared: Declared): 
 }
 
 /** No conflict keeps a collection public that its resource declares private. */
-async function close(database: Database, { tenant, collectionId, manager, collection, note }: Declared): Promise<void> {
-  if (collection.visibility !== 'private') return;
-  const present = await findCollection(database.sql, tenant, { id: collectionId });
-  if (present?.managedBy !== manager || present.visibility === 'private') return;
+async function close(
+  database: Database,
+  { tenant, collectionId, manager, collection, note }: Declared,
+  before: CollectionRecord | undefined,
+): Promise<void> {
+  if (collection.visibility !== 'private' || before?.managedBy !== manager || before.visibility === 'private') return;
   await updateCollection(database, { tenant, collectionId, note: note.update }, { visibility: 'private' });
 }
 
@@ -72,11 +75,10 @@ async function close(database: Database, { tenant, collectionId, manager, collec
 async function placeConflict(
   sql: Sql,
   relations: Relations,
-  { tenant, collectionId, parent_id: parentId, owned }: Declared,
+  { tenant, parent_id: parentId, owned }: Declared,
+  before: CollectionRecord | undefined,
 ): Promise<ManagedConflict | undefined> {
-  if (parentId === undefined || parentId === null) return undefined;
-  const present = await findCollection(sql, tenant, { id: collectionId });
-  if (present?.parentId === parentId) return undefined;
+  if (parentId === undefined || parentId === null || before?.parentId === parentId) return undefined;
   const parent = await findCollection(sql, tenant, { id: parentId });
   if (parent === undefined) return 'parent_id';
   if (!(await relations.check(owned.subject, 'writer', collectionObject(tenant, parentId)))) return 'parent_id';

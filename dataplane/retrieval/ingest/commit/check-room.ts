@@ -18,8 +18,8 @@ type RoomTools = {
 };
 
 /**
- * Refuses a text that its tenant or the index has no room for, before it is embedded: a submit counts what it stages,
- * and not the bytes behind a content_ref or the repeated headers of a table. A text that is not longer than the text
+ * Refuses a text that exceeds the quota of its tenant or the size of the index, before it is embedded: a submit counts the
+ * staged bytes, and not the bytes behind a content_ref or the repeated headers of a table. A text that is not longer than the text
  * that it replaces is always allowed. Jobs at the same time can together exceed a bound once.
  * @throws DocumentFault
  */
