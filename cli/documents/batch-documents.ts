@@ -4,13 +4,6 @@ import type { DocumentInput } from '../retrieval/retrieval-client.ts';
 /** Bounds of one submit: fewer documents and bytes than the service allows, so that progress is seen. */
 const batchLimits = { documents: 50, bytes: retrievalLimits.bodyBytes / 2 } as const;
 
-/** Whether the inline content of a document is within the limit of the service. */
-export function fitsInline(document: DocumentInput): boolean {
-  const { inlineBytes, sections } = retrievalLimits;
-  const content = document.content ?? {};
-  return (content.sections?.length ?? 0) <= sections && Buffer.byteLength(JSON.stringify(content)) <= inlineBytes;
-}
-
 /** Collects documents into batches within the bounds. */
 export function createBatcher(limits: { readonly documents: number; readonly bytes: number } = batchLimits) {
   let held: DocumentInput[] = [];

@@ -17,7 +17,8 @@ export type DocumentSettings = {
 
 type SourceFile = {
   readonly docId: string;
-  readonly bytes: Uint8Array;
+  /** The digest of its bytes, with its algorithm. */
+  readonly contentHash: string;
   /** Milliseconds since 1970. */
   readonly changedMs: number;
 };
@@ -27,7 +28,7 @@ type SourceFile = {
  * the last change too, so that the same file is a duplicate and a file that was changed back is not.
  */
 export function makeDocument(
-  { docId, bytes, changedMs }: SourceFile,
+  { docId, contentHash, changedMs }: SourceFile,
   content: DocumentText,
   settings: DocumentSettings,
 ): DocumentInput {
@@ -38,7 +39,6 @@ export function makeDocument(
     ...(source === undefined ? {} : { source }),
     ...(baseUrl === undefined ? {} : { url: urlOf(baseUrl, docId) }),
   };
-  const contentHash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   const parts = [contentHash, acl, metadata, Math.trunc(changedMs)];
   return {
     collection,

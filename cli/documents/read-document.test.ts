@@ -1,7 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { childEnvironment } from '#kit/process/config';
+import { byLine, startChild } from '#kit/process/start-child';
+import { childrenOf, hasProcessTable, processTable } from '#kit/testing/process-table';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { archiveLimits } from './extraction/archive-size.ts';
 import { type DocumentReader, documentLimits, openDocumentReader } from './read-document.ts';
 import { makeDocx, makeEncryptedPdf, makePdf } from './testing/make-documents.ts';
@@ -20,7 +25,11 @@ afterAll(async () => {
 async function extracted(name: string, content: string | Uint8Array, from: DocumentReader = reader) {
   const path = join(folder.path, name);
   await writeFile(path, content);
-  return (await from.read(path)).extraction;
+  const read = await from.read(path);
+  if (read.kind === 'fault') return read;
+  const { contentHash, ...extraction } = read;
+  expect(contentHash).toBe(`sha256:${createHash('sha256').update(content).digest('hex')}`);
+  return extraction;
 }
 
 const fault = (name: string) => ({ kind: 'fault', fault: name });
@@ -130,22 +139,73 @@ describe('reading a document', () => {
     expect(await extracted('five.txt', 'fives', small)).toEqual(fault('file_too_large'));
   });
 
+  test('a file whose size is not known is read up to the limit only', async () => {
+    await using small = openDocumentReader({ ...documentLimits, fileBytes: 4 });
+    const path = join(folder.path, 'endless.txt');
+    await symlink('/dev/zero', path);
+    expect(await small.read(path)).toEqual(fault('file_too_large'));
+  });
+
+  test('a file of an unknown format is not read', async () => {
+    expect(await reader.read('/dev/zero')).toEqual(fault('unsupported'));
+    expect(await reader.read('/dev/stdin')).toEqual(fault('unsupported'));
+    expect(await extracted('next.txt', 'next')).toMatchObject({ kind: 'text' });
+  });
+
+  test('a document at the limit of bytes as JSON is read, and one above it or far above it is refused', async () => {
+    const most = 4_194_304 - '{"sections":[{"text":""}]}'.length;
+    expect(await extracted('most.txt', 'a'.repeat(most))).toMatchObject({ kind: 'text' });
+    expect(await extracted('more.txt', 'a'.repeat(most + 1))).toEqual(fault('text_too_large'));
+    expect(await extracted('quotes.txt', '"'.repeat(most / 2 + 1))).toEqual(fault('text_too_large'));
+    expect(await extracted('full.txt', 'я'.repeat(documentLimits.fileBytes / 2))).toEqual(fault('text_too_large'));
+  });
+
+  test('a document with the maximum number of sections is read, and one with another section is refused', async () => {
+    expect(await extracted('sections.md', '# a\n'.repeat(10_000))).toMatchObject({ kind: 'text' });
+    expect(await extracted('more.md', '# a\n'.repeat(10_001))).toEqual(fault('text_too_large'));
+  });
+
   test('a file whose reading exceeds the time limit is refused, and the next file is read', async () => {
     await using hasty = openDocumentReader({ ...documentLimits, timeoutMs: 1 });
     expect(await extracted('slow.html', '<p>'.repeat(1_000_000), hasty)).toEqual(fault('too_costly'));
     expect(await extracted('next.txt', 'next')).toMatchObject({ kind: 'text' });
   });
 
-  test('a file whose reading exceeds the memory limit is refused, and the next file is read by a new thread', async () => {
+  test('a file whose reading exceeds the memory limit is refused, and the next file is read by a new process', async () => {
     await using narrow = openDocumentReader({ ...documentLimits, heapMb: 48 });
     expect(await extracted('wide.html', '<p><b>'.repeat(1_000_000), narrow)).toEqual(fault('too_costly'));
     expect(await extracted('next.txt', 'next', narrow)).toMatchObject({ kind: 'text' });
+  });
+
+  test('a file that needs many times the memory limit in one step is refused, and read with a higher limit', async () => {
+    await using narrow = openDocumentReader({ ...documentLimits, heapMb: 48 });
+    const lines = `<pre>${'\n'.repeat(8_000_000)}a`;
+    expect(await extracted('lines.html', lines, narrow)).toEqual(fault('too_costly'));
+    expect(await extracted('next.txt', 'next', narrow)).toMatchObject({ kind: 'text' });
+    expect(await extracted('lines.html', lines)).toEqual(text({ sections: [{ text: 'a' }] }));
+  });
+
+  test.skipIf(!hasProcessTable)('a process that reads a document ends when the command is killed', async () => {
+    // The time for the spaces of a line grows with the square of their number.
+    const path = join(folder.path, 'slow.html');
+    await writeFile(path, `<pre>a${' '.repeat(4_000_000)}a`);
+    const { promise: started, resolve } = Promise.withResolvers<string>();
+    const program = join(import.meta.dirname, 'testing/read-file.ts');
+    const parent = startChild([process.execPath, program, path], { env: childEnvironment(), stdout: byLine(resolve) });
+    await started;
+    const [child = 0] = childrenOf(parent.pid ?? 0, 'portcullis-documents');
+    expect(child).toBeGreaterThan(0);
+    parent.signal('SIGKILL');
+    await parent.ended;
+    const hasEnded = (): boolean => processTable().every(({ pid }) => pid !== child);
+    onTestFinished(() => void (hasEnded() || process.kill(child, 'SIGKILL')));
+    await until('the process has ended', hasEnded);
   });
 
   test('a folder and an absent file are errors of the file system', async () => {
     const path = join(folder.path, 'sub.txt');
     await mkdir(path);
     await expect(reader.read(path)).rejects.toMatchObject({ code: 'EISDIR' });
-    await expect(reader.read(`${path}.absent`)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(reader.read(join(folder.path, 'absent.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -1,65 +1,40 @@
-import { open } from 'node:fs/promises';
-import { Worker } from 'node:worker_threads';
-import type { Extraction } from './extraction/document-text.ts';
+import { fileURLToPath } from 'node:url';
+import { createKeptChildren } from '#kit/process/kept-child';
+import { type FileReading, maxAnswerLength, type ReadJob, type ReadJobAnswer } from './extraction/read-answer.ts';
 
-/** Bounds of one file: its bytes, the heap of the thread that reads it, and the time. */
+/** Bounds of one file: its bytes, the heap of the process that reads it, and the time. */
 export const documentLimits = { fileBytes: 64 * 1_024 * 1_024, heapMb: 512, timeoutMs: 120_000 } as const;
 
 type Limits = { readonly [Name in keyof typeof documentLimits]: number };
 
-/** Reads files one after the other in a thread, which is started again after a file that exceeded its bounds. */
+const file = fileURLToPath(new URL('./extraction/extraction-process.ts', import.meta.url));
+/** A watch that finds no change for this long uses no memory for a process. */
+const idleMs = 60_000;
+/** Files of one process: what its parsers keep does not grow without end. */
+const mostAnswers = 1_000;
+
+/** Reads files one after the other in a child process. Another one follows it after a file that exceeded its bounds. */
 export type DocumentReader = AsyncDisposable & {
-  /** @throws the error of the file system if the file cannot be read */
-  read(path: string): Promise<{ readonly bytes: Uint8Array; readonly extraction: Extraction }>;
+  /** @throws the error of the file system if the file cannot be read, or that of the system if no process can be started */
+  read(path: string): Promise<FileReading>;
 };
 
+/**
+ * V8 can end a whole process because one of its threads exceeds the limit of its own heap: no document is read
+ * in this process (docs/decisions/0227).
+ */
 export function openDocumentReader(limits: Limits = documentLimits): DocumentReader {
-  let worker: Worker | undefined;
-
-  function started(): Worker {
-    worker ??= new Worker(new URL('extraction/extraction-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb },
-      stdout: true,
-      stderr: true,
-    });
-    return worker;
-  }
-
-  async function stop(): Promise<void> {
-    const ended = worker;
-    worker = undefined;
-    await ended?.terminate();
-  }
-
-  async function extract(path: string, bytes: Uint8Array): Promise<Extraction> {
-    const thread = started();
-    const { promise, resolve } = Promise.withResolvers<Extraction>();
-    const tooCostly = (): void => resolve({ kind: 'fault', fault: 'too_costly' });
-    const timer = setTimeout(tooCostly, limits.timeoutMs);
-    thread.once('message', resolve).once('error', tooCostly).once('exit', tooCostly);
-    thread.postMessage({ path, bytes });
-    const extraction = await promise;
-    clearTimeout(timer);
-    thread.off('message', resolve).off('error', tooCostly).off('exit', tooCostly);
-    if (extraction.kind === 'fault' && extraction.fault === 'too_costly') await stop();
-    return extraction;
-  }
-
+  const { fileBytes, heapMb, timeoutMs } = limits;
+  const nodeOptions = [`--max-old-space-size=${heapMb}`];
+  const children = createKeptChildren({ file, nodeOptions, idleMs, mostAnswers, maxAnswerLength });
   return {
     async read(path) {
-      const bytes = await readBounded(path, limits.fileBytes);
-      if (bytes === undefined) {
-        return { bytes: new Uint8Array(), extraction: { kind: 'fault', fault: 'file_too_large' } };
-      }
-      return { bytes, extraction: await extract(path, bytes) };
+      const answer = await children.ask(JSON.stringify({ path, fileBytes } satisfies ReadJob), timeoutMs);
+      if (answer.kind === 'ended') return { kind: 'fault', fault: 'too_costly' };
+      const read = JSON.parse(answer.line) as ReadJobAnswer;
+      if (read.kind !== 'unreadable') return read;
+      throw Object.assign(new Error('the file cannot be read'), { code: read.code });
     },
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]: () => children[Symbol.asyncDispose](),
   };
-}
-
-/** The content of a file; undefined if it has more bytes than allowed, which are not read. */
-async function readBounded(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  await using file = await open(path);
-  if ((await file.stat()).size > maxBytes) return undefined;
-  return await file.readFile();
 }

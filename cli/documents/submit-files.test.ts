@@ -5,15 +5,19 @@ import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { createBatcher } from './batch-documents.ts';
-import type { Extraction } from './extraction/document-text.ts';
+import type { FileReading } from './extraction/read-answer.ts';
 import { makeDocument, repeatedDocument } from './make-document.ts';
 import { awaitJobs, type FileResult, retryFailed, submitFiles } from './submit-files.ts';
 
 const settings = { collection: 'handbook', tenant: 'default', groups: ['staff'], principals: [] };
-const text = (value: string): Extraction => ({ kind: 'text', document: { sections: [{ text: value }] } });
+const text = (path: string): FileReading => ({
+  kind: 'text',
+  document: { sections: [{ text: path }] },
+  contentHash: `sha256:${path}`,
+});
 
 function documentOf(docId: string, size = 1): DocumentInput {
-  const file = { docId, bytes: Buffer.from(docId), changedMs: 1 };
+  const file = { docId, contentHash: `sha256:${docId}`, changedMs: 1 };
   return makeDocument(file, { sections: [{ text: 'x'.repeat(size) }] }, settings);
 }
 
@@ -29,14 +33,14 @@ test('a batch has at most the allowed number of documents and bytes', () => {
 });
 
 test('the key of a document changes only with its bytes, its readers, its metadata and the time of its last change', () => {
-  const file = { docId: 'a.md', bytes: Buffer.from('a'), changedMs: 5 };
+  const file = { docId: 'a.md', contentHash: 'sha256:a', changedMs: 5 };
   const content = { sections: [{ text: 'a' }] };
   const keyOf = (...[one, two, three]: Parameters<typeof makeDocument>) =>
     makeDocument(one, two, three).idempotency_key;
   const key = keyOf(file, content, settings);
   expect(keyOf(file, content, { ...settings, groups: ['staff'] })).toBe(key);
   const others = [
-    keyOf({ ...file, bytes: Buffer.from('b') }, content, settings),
+    keyOf({ ...file, contentHash: 'sha256:b' }, content, settings),
     keyOf({ ...file, changedMs: 6 }, content, settings),
     keyOf(file, content, { ...settings, groups: [] }),
     keyOf(file, content, { ...settings, source: 'wiki' }),
@@ -65,10 +69,8 @@ test('a file that cannot be read is one result, and the others are submitted', a
     getJob: () => Promise.reject(new Error('not asked for')),
   };
   const reader = {
-    read: async (path: string) => ({
-      bytes: Buffer.from(path),
-      extraction: path.endsWith('.pdf') ? ({ kind: 'fault', fault: 'malformed' } as const) : text(path),
-    }),
+    read: async (path: string): Promise<FileReading> =>
+      path.endsWith('.pdf') ? { kind: 'fault', fault: 'malformed' } : text(path),
   };
   const seen: number[] = [];
   const onProgress = (now: readonly FileResult[]): void => void seen.push(now.length);
@@ -124,7 +126,7 @@ test('a file that was submitted before and whose job failed is submitted once mo
     }),
     getJob: async (id) => ({ status: jobs.get(id)?.status, error: 'the policy denies the text' }) as never,
   };
-  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text(path) }) };
+  const reader = { read: async (path: string) => text(path) };
   const tools = { client, reader, settings, onProgress: () => undefined };
   const run = async (named: readonly string[]) => {
     const chosen = files.filter(({ docId }) => named.includes(docId));
@@ -165,7 +167,7 @@ test('a file whose document a later submit replaced is submitted under another k
     }),
   });
   const client = { submit, getJob: () => Promise.reject(new Error('not asked for')) };
-  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text(path) }) };
+  const reader = { read: async (path: string) => text(path) };
   const run = async (group: string, docIds: readonly string[]) => {
     const chosen = files.filter(({ docId }) => docIds.includes(docId));
     const tools = { client, reader, settings: { ...settings, groups: [group] }, onProgress: () => undefined };
@@ -221,7 +223,7 @@ test('when the service refuses a batch, only the documents that it refuses fail'
     accepted.push(...documents.map(({ doc_id }) => doc_id));
     return { jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })) };
   };
-  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text('a') }) };
+  const reader = { read: async (path: string) => text(path) };
   const client = { submit, getJob: () => Promise.reject(new Error('not asked for')) };
   const results = await submitFiles(files, { client, reader, settings, onProgress: () => undefined });
   expect(results.filter(({ state }) => state === 'failed')).toEqual([

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileReason } from '../errors/file-fault.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
-import { createBatcher, fitsInline } from './batch-documents.ts';
+import { createBatcher } from './batch-documents.ts';
 import type { ExtractionFault } from './extraction/document-text.ts';
 import type { DocumentFile, LeftOut } from './find-documents.ts';
 import { type DocumentSettings, makeDocument, repeatedDocument } from './make-document.ts';
@@ -181,10 +181,10 @@ async function readFile(
   try {
     // The change time (ctime) also changes when a copy preserves the modification time of the original.
     const { ctimeMs: changedMs } = statSync(path);
-    const { bytes, extraction } = await reader.read(path);
-    if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };
-    const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);
-    return fitsInline(document) ? { document } : { reason: 'its text is larger than the service accepts' };
+    const read = await reader.read(path);
+    if (read.kind === 'fault') return { reason: faultReasons[read.fault] };
+    const { contentHash, document } = read;
+    return { document: makeDocument({ docId, contentHash, changedMs }, document, settings) };
   } catch (error) {
     return { reason: fileReason(error) };
   }
@@ -199,5 +199,6 @@ const faultReasons: Readonly<Record<ExtractionFault, string>> = {
   encrypted: 'it is encrypted',
   expands_too_much: 'it expands to more than the reader allows',
   too_costly: 'reading it exceeds the limit of memory or time',
+  text_too_large: 'its text is larger than the service accepts',
   no_text: 'it has no text',
 };

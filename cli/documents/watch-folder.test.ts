@@ -52,12 +52,9 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = [], times =
     reader: {
       read: async (path) => {
         state.onRead(path);
-        return {
-          bytes: Buffer.from(path),
-          extraction: path.endsWith('broken.md')
-            ? { kind: 'fault', fault: 'encoding' }
-            : { kind: 'text', document: { sections: [{ text: 'a' }] } },
-        };
+        return path.endsWith('broken.md')
+          ? { kind: 'fault', fault: 'encoding' }
+          : { kind: 'text', document: { sections: [{ text: 'a' }] }, contentHash: `sha256:${path}` };
       },
     },
     collectionId: 'c',

@@ -19,6 +19,7 @@ export type ExtractionFault =
   | 'encrypted'
   | 'expands_too_much'
   | 'too_costly'
+  | 'text_too_large'
   | 'no_text';
 
 export type Extraction =

@@ -20,9 +20,17 @@ const readers: Readonly<Record<string, Reader>> = {
   '.docx': readDocx,
 };
 
+function readerOf(path: string): Reader | undefined {
+  return readers[extname(path).toLowerCase()];
+}
+
+export function isKnownFormat(path: string): boolean {
+  return readerOf(path) !== undefined;
+}
+
 /** The text of a file of a known format, which its extension names. */
 export async function extractText(path: string, bytes: Uint8Array): Promise<Extraction> {
-  const reader = readers[extname(path).toLowerCase()];
+  const reader = readerOf(path);
   if (reader === undefined) return { kind: 'fault', fault: 'unsupported' };
   if (bytes.length === 0) return { kind: 'fault', fault: 'empty' };
   const found = await reader(bytes);

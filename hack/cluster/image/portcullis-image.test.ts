@@ -31,6 +31,7 @@ describe('the platform image of the checkout', () => {
     'app/runtime/http/openapi.json',
     'app/dataplane/gateway/main.ts',
     'app/cli/main.ts',
+    'app/cli/documents/extraction/extraction-process.ts',
     'app/docs/runbooks/binding-failed.md',
     'app/examples/agents/assistant/flow.yaml',
     'app/examples/guarded-chat/policy.yaml',

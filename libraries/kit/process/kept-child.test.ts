@@ -9,8 +9,12 @@ const idleMs = 60_000;
 const timeoutMs = 120_000;
 const ended = { kind: 'ended', timedOut: false };
 
-function open({ mostAnswers = 100, maxAnswerLength = 1_048_576 } = {}): KeptChildren {
-  const children = createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength });
+function open({
+  mostAnswers = 100,
+  maxAnswerLength = 1_048_576,
+  nodeOptions = [] as readonly string[],
+} = {}): KeptChildren {
+  const children = createKeptChildren({ file, nodeOptions, idleMs, mostAnswers, maxAnswerLength });
   onTestFinished(() => children[Symbol.asyncDispose]());
   return children;
 }
@@ -55,6 +59,11 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     const { env } = await ask(open());
     expect(env).toMatchObject({ PATH: process.env['PATH'] });
     expect(env).not.toHaveProperty('CHILD_TEST_SECRET');
+  });
+
+  test('a process is started with the given options of Node', async () => {
+    const { pid } = await ask(open({ nodeOptions: ['--max-old-space-size=64'] }));
+    expect(childrenOf(process.pid, ` --max-old-space-size=64 ${file}`)).toEqual([pid]);
   });
 
   test('a kept process ends after its maximum number of answers, and its successor is started before the next question', async () => {

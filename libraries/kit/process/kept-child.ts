@@ -4,6 +4,8 @@ import { byLine, type Child, type ChildEnd, startChild } from './start-child.ts'
 type KeptOptions = {
   /** The TypeScript file: it reads lines, and answers each one with one line before it reads the next. */
   readonly file: string;
+  /** Options of Node, for example a limit on the heap. None when absent. */
+  readonly nodeOptions?: readonly string[];
   /** How long a process waits for a line before it is ended, milliseconds. */
   readonly idleMs: number;
   /** Lines that one process answers; another process follows it. */
@@ -42,7 +44,13 @@ type Kept = {
  * process that ended, or that gave all its answers, is replaced by a new one. At most one process waits, in the place
  * of the process that answered: a caller that allows N concurrent lines never has more than N processes.
  */
-export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength }: KeptOptions): KeptChildren {
+export function createKeptChildren({
+  file,
+  nodeOptions = [],
+  idleMs,
+  mostAnswers,
+  maxAnswerLength,
+}: KeptOptions): KeptChildren {
   const alive = new Set<Kept>();
   let waiting: Kept | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -55,7 +63,7 @@ export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength 
       if (line.length > maxAnswerLength) kept.child.signal('SIGKILL');
       else kept.settle({ kind: 'answered', line });
     });
-    const child = startChild([process.execPath, file], {
+    const child = startChild([process.execPath, ...nodeOptions, file], {
       env: childEnvironment(),
       stdin: 'open',
       stdout(text) {
