@@ -1,4 +1,5 @@
 import type { CheckOutcome } from '#checks/check-outcome';
+import { createDeadlines } from '#kit/concurrency/deadlines';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
 import type { AnswerBody } from '../upstream/answer-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
@@ -37,6 +38,9 @@ type RelayOptions = {
   readonly bytes: RequestBytes;
   readonly signal: AbortSignal;
 };
+
+/** A stream is read in many pieces, and nearly each one arrives in time. */
+const deadlines = createDeadlines();
 
 type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
@@ -100,10 +104,10 @@ async function judge({ check, signal }: RelayOptions, texts: readonly string[]):
 
 async function readPart(parts: AsyncIterator<Buffer>, { body, idleMs, signal }: RelayOptions): Promise<Part> {
   let idle = false;
-  const timer = setTimeout(() => {
+  const due = deadlines.start(idleMs, () => {
     idle = true;
     body.destroy();
-  }, idleMs);
+  });
   try {
     const part = await parts.next();
     return part.done === true ? 'end' : part.value;
@@ -112,7 +116,7 @@ async function readPart(parts: AsyncIterator<Buffer>, { body, idleMs, signal }: 
     if (signal.aborted) throw signal.reason;
     return 'broken';
   } finally {
-    clearTimeout(timer);
+    deadlines.cancel(due);
   }
 }
 

@@ -7,6 +7,9 @@ export type AnswerBody = AsyncIterable<Buffer> & {
 /** The sender of a body. */
 type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
 
+/** One error for all bodies: each stream ends with one, and a stack would take longer than the rest of its end. */
+const abandoned = new Error('the body of the answer was abandoned');
+
 /** Maximum number of bytes that wait to be read before the sender is paused. */
 const maxUnreadBytes = 65_536;
 
@@ -63,12 +66,11 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
 
   destroy(): void {
     const isComplete = this.#end !== undefined;
-    const error = new Error('the body of the answer was abandoned');
     this.#parts = [];
-    this.#end = { error };
-    this.#waiting?.reject(error);
+    this.#end = { error: abandoned };
+    this.#waiting?.reject(abandoned);
     this.#waiting = undefined;
-    if (!isComplete) this.#source.abort(error);
+    if (!isComplete) this.#source.abort(abandoned);
   }
 
   next(): Promise<IteratorResult<Buffer>> {
