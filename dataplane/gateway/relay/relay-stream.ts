@@ -53,6 +53,7 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;
   const parts = body[Symbol.asyncIterator]();
   const frames = new HeldFrames(options.bytes);
+  let isFinished = false;
   try {
     for (;;) {
       const step = machine.next();
@@ -78,13 +79,16 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
           break;
         }
         case 'finished':
+          isFinished = true;
           return { kind: 'finished' };
         case 'stopped':
           return { kind: 'stopped', ...describeStop(step.stop) };
       }
     }
   } finally {
-    body.destroy();
+    // Some providers end the body of a stream only after its last event.
+    if (isFinished) body.drain();
+    else body.destroy();
   }
 }
 
