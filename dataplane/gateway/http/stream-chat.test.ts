@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
@@ -36,6 +37,14 @@ function errorOf({ events }: Streamed): { readonly type: string; readonly code: 
   const last = JSON.parse(events.at(-1) ?? '{}') as { error?: { type: string; code: string } };
   if (last.error === undefined) throw new Error('the stream did not end with an error');
   return { type: last.error.type, code: last.error.code };
+}
+
+async function taken(alias: string): Promise<boolean> {
+  const list = await fetch(`${world.gateway.service.url}/v1/models`, {
+    headers: { authorization: 'Bearer other-key' },
+  });
+  const { data } = (await list.json()) as { data: { id: string }[] };
+  return data.some(({ id }) => id === alias);
 }
 
 const long = 'word '.repeat(500);
@@ -199,6 +208,28 @@ describe('an upstream that fails in the middle', () => {
   });
 });
 
+describe('the connection to a provider', () => {
+  test('a stream whose body ends after its last event leaves its connection to the next stream', async () => {
+    const sockets = new Set<unknown>();
+    await using server = await startScriptedHttp((outgoing) => {
+      sockets.add(outgoing.socket);
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+      outgoing.write(contentFrame('fine') + scriptedDoneFrame);
+      setTimeout(() => outgoing.end(), 50);
+    });
+    world.gateway.routes.put(
+      storedRoute('late-end', routeSpec('late-end', server.url, routeGuard({ ...world.policy.pin }))),
+    );
+    await until('the route is taken', () => world.gateway.service.isReady() && taken('late-end'));
+    for (const _ of [1, 2, 3]) {
+      expect((await stream('late-end')).events.at(-1)).toBe('[DONE]');
+      await pause(200);
+    }
+    expect(sockets.size).toBe(1);
+    world.gateway.routes.remove('late-end');
+  });
+});
+
 describe('back-pressure and cancellation', () => {
   /** A provider whose stream never ends and that counts the bytes it could write. */
   async function endlessProvider() {
@@ -269,13 +300,5 @@ describe('back-pressure and cancellation', () => {
   async function inFlight(): Promise<string | undefined> {
     const text = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
     return /portcullis_gateway_requests_in_flight\{[^}]*operation="chat"[^}]*\} (\d+)/.exec(text)?.[1];
-  }
-
-  async function taken(alias: string): Promise<boolean> {
-    const list = await fetch(`${world.gateway.service.url}/v1/models`, {
-      headers: { authorization: 'Bearer other-key' },
-    });
-    const { data } = (await list.json()) as { data: { id: string }[] };
-    return data.some(({ id }) => id === alias);
   }
 });

@@ -38,6 +38,7 @@ function bodyOf(pieces: readonly string[], end: 'end' | 'silence') {
       if (end === 'silence') await promise;
     },
     destroy: () => reject(new Error('destroyed')),
+    drain: () => reject(new Error('drained')),
   };
 }
 

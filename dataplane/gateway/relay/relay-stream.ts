@@ -1,4 +1,5 @@
 import type { CheckOutcome } from '#checks/check-outcome';
+import { createDeadlines } from '#kit/concurrency/deadlines';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
 import type { AnswerBody } from '../upstream/answer-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
@@ -38,6 +39,9 @@ type RelayOptions = {
   readonly signal: AbortSignal;
 };
 
+/** A stream is read in many pieces, and nearly each one arrives in time. */
+const deadlines = createDeadlines();
+
 type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
 /**
@@ -49,6 +53,7 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;
   const parts = body[Symbol.asyncIterator]();
   const frames = new HeldFrames(options.bytes);
+  let isFinished = false;
   try {
     for (;;) {
       const step = machine.next();
@@ -74,13 +79,16 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
           break;
         }
         case 'finished':
+          isFinished = true;
           return { kind: 'finished' };
         case 'stopped':
           return { kind: 'stopped', ...describeStop(step.stop) };
       }
     }
   } finally {
-    body.destroy();
+    // Some providers end the body of a stream only after its last event.
+    if (isFinished) body.drain();
+    else body.destroy();
   }
 }
 
@@ -100,10 +108,10 @@ async function judge({ check, signal }: RelayOptions, texts: readonly string[]):
 
 async function readPart(parts: AsyncIterator<Buffer>, { body, idleMs, signal }: RelayOptions): Promise<Part> {
   let idle = false;
-  const timer = setTimeout(() => {
+  const due = deadlines.start(idleMs, () => {
     idle = true;
     body.destroy();
-  }, idleMs);
+  });
   try {
     const part = await parts.next();
     return part.done === true ? 'end' : part.value;
@@ -112,7 +120,7 @@ async function readPart(parts: AsyncIterator<Buffer>, { body, idleMs, signal }: 
     if (signal.aborted) throw signal.reason;
     return 'broken';
   } finally {
-    clearTimeout(timer);
+    deadlines.cancel(due);
   }
 }
 

@@ -9,8 +9,8 @@ import type { StreamTexts } from './stream-texts.ts';
 type QueuedFrame = {
   /** The bytes of the event as received; undefined for a frame of a known form. */
   readonly data: Buffer | undefined;
-  /** The frame to send for a frame of a known form. */
-  readonly pieces: readonly Buffer[];
+  /** The bytes that are sent for a frame of a known form, a character of Latin-1 for each; undefined for another one. */
+  readonly sent: string | undefined;
   readonly bytes: number;
   readonly kind: 'text' | 'free' | 'fixed' | 'call';
   /** The texts that grow by the frame. */

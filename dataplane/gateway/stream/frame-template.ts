@@ -1,21 +1,22 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
 
-/** A frame of the known form: its text, and the bytes that are sent for it, of which every second piece is a view of it. */
-type MatchedFrame = { readonly text: string; readonly pieces: readonly Buffer[] };
+/** A frame of the known form: its text, and the bytes that are sent for it, one character of Latin-1 for each byte. */
+type MatchedFrame = { readonly text: string; readonly sent: string };
 type Range = { readonly start: number; readonly end: number };
-/** The bytes between the strings of a frame, as they are received and as they are sent. */
-type Form = { readonly received: readonly Buffer[]; readonly sent: readonly Buffer[] };
+/** The bytes between the strings of a frame, as they are received, and as they are sent in Latin-1. */
+type Form = { readonly received: readonly Buffer[]; readonly sent: readonly string[] };
+/** A string of a frame: the position behind it, its value, and its bytes in Latin-1. */
+type FrameString = { readonly end: number; readonly value: string; readonly written: string };
 
 const quote = 0x22;
+const space = 0x20;
+const lastAscii = 0x7f;
 const backslash = 0x5c;
 const lineFeed = 0x0a;
 const textKey = Buffer.from('"content"');
 
 /** A provider whose frames have no common form is soon no longer compared with one. */
 const maxForms = 8;
-
-/** A JSON string without escapes. U+FFFD may represent bytes that are not UTF-8. */
-const plainString = /^"[^"\\\p{Cc}\u{fffd}]*"$/u;
 
 /**
  * The form of the frames of one stream. A provider repeats in each frame everything but the text. When a frame was read
@@ -42,33 +43,62 @@ export class FrameTemplate {
   match(data: Buffer): MatchedFrame | undefined {
     if (this.#form === undefined) return undefined;
     const { received, sent } = this.#form;
-    const pieces: Buffer[] = [];
+    let written = '';
     let text: string | undefined;
     let at = 0;
     for (let index = 0; index < received.length; index += 1) {
       const fixed = received[index] as Buffer;
-      const start = at + fixed.length;
-      if (start > data.length || data.compare(fixed, 0, fixed.length, at, start) !== 0) return undefined;
-      pieces.push(sent[index] as Buffer);
-      if (index === received.length - 1) return start === data.length && text ? { text, pieces } : undefined;
-      at = endOfString(data, start);
-      const value = at === -1 ? undefined : readString(data, start, at);
-      if (value === undefined) return undefined;
-      text ??= value;
-      pieces.push(data.subarray(start, at));
+      if (!hasBytes(data, at, fixed)) return undefined;
+      at += fixed.length;
+      written += sent[index] as string;
+      if (index === received.length - 1) return at === data.length && text ? { text, sent: written } : undefined;
+      const string = readString(data, at);
+      if (string === undefined) return undefined;
+      text ??= string.value;
+      written += string.written;
+      at = string.end;
     }
     return undefined;
   }
 }
 
-/** The bytes that are sent for a frame, without a view of the frame. */
-export function keptPieces({ pieces }: MatchedFrame): readonly Buffer[] {
-  return pieces.map((piece, index) => (index % 2 === 0 ? piece : Buffer.from(piece)));
+/** Whether `bytes` has these bytes at `start`. For the length of a frame, a loop takes less time than a call of Node. */
+function hasBytes(bytes: Buffer, start: number, expected: Buffer): boolean {
+  if (start + expected.length > bytes.length) return false;
+  for (let at = 0; at < expected.length; at += 1) if (bytes[start + at] !== expected[at]) return false;
+  return true;
 }
 
-/** The position after the string that begins at `start`; -1 if none begins or ends there. */
+/** The JSON string in UTF-8 that begins at `start`; half a surrogate pair may be escaped. */
+function readString(bytes: Buffer, start: number): FrameString | undefined {
+  if (bytes[start] !== quote) return undefined;
+  let isAscii = true;
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte === quote) {
+      const written = bytes.toString('latin1', start, at + 1);
+      const value = isAscii ? written.slice(1, -1) : decode(bytes, start + 1, at);
+      return value === undefined ? undefined : { end: at + 1, value, written };
+    }
+    if (byte < space || byte === backslash) return readEscapedString(bytes, start);
+    if (byte > lastAscii) isAscii = false;
+  }
+  return undefined;
+}
+
+function readEscapedString(bytes: Buffer, start: number): FrameString | undefined {
+  const end = endOfString(bytes, start);
+  const text = end === -1 ? undefined : decode(bytes, start, end);
+  if (text === undefined) return undefined;
+  try {
+    return { end, value: JSON.parse(text) as string, written: bytes.toString('latin1', start, end) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The position after the string that begins at `start`; -1 if it does not end. */
 function endOfString(bytes: Buffer, start: number): number {
-  if (bytes[start] !== quote) return -1;
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
     while (bytes[end - 1 - escapes] === backslash) escapes += 1;
@@ -77,16 +107,10 @@ function endOfString(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** The value of the bytes if they are a JSON string in UTF-8; half a surrogate pair may be escaped. */
-function readString(bytes: Buffer, start: number, end: number): string | undefined {
+/** The text of bytes in UTF-8; undefined with U+FFFD, which may represent bytes that are not UTF-8. */
+function decode(bytes: Buffer, start: number, end: number): string | undefined {
   const text = bytes.toString('utf8', start, end);
-  if (plainString.test(text)) return text.slice(1, -1);
-  if (text.includes('\u{fffd}')) return undefined;
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    return undefined;
-  }
+  return text.includes('\u{fffd}') ? undefined : text;
 }
 
 /** The positions of the strings that differ between frames, the text first; undefined if there is no text. */
@@ -125,18 +149,18 @@ function formOf(data: Buffer, sent: Buffer, strings: readonly Range[]): Form | u
   while (sameEnd < least - same && data[data.length - 1 - sameEnd] === inner[inner.length - 1 - sameEnd]) sameEnd += 1;
   const shift = sent.length - suffixBytes - data.length;
   const received: Buffer[] = [];
-  const written: Buffer[] = [];
+  const written: string[] = [];
   let at = 0;
   let sentAt = 0;
   for (const { start, end } of strings) {
     if (end > same && start < data.length - sameEnd) return undefined;
     const offset = end <= same ? prefixBytes : shift;
     received.push(Buffer.from(data.subarray(at, start)));
-    written.push(Buffer.from(sent.subarray(sentAt, start + offset)));
+    written.push(sent.toString('latin1', sentAt, start + offset));
     at = end;
     sentAt = end + offset;
   }
   received.push(Buffer.from(data.subarray(at)));
-  written.push(Buffer.from(sent.subarray(sentAt)));
+  written.push(sent.toString('latin1', sentAt));
   return { received, sent: written };
 }

@@ -44,6 +44,8 @@ export class PlainStream {
   readonly #form: StreamForm;
   readonly #rename: RenameAnswer;
   readonly #template = new FrameTemplate();
+  /** The bytes to send, one character of Latin-1 for each. */
+  #outgoing = '';
   #closed = false;
   #textBytes = 0;
   #end: End | undefined;
@@ -69,39 +71,40 @@ export class PlainStream {
   }
 
   next(): GuardStep {
-    const outgoing: Buffer[] = [];
     let waits = false;
-    while (this.#end === undefined && !waits) waits = !this.#takeEvent(outgoing);
-    if (outgoing.length > 0) return { kind: 'emit', bytes: Buffer.concat(outgoing) };
-    return this.#end ?? { kind: 'read' };
+    while (this.#end === undefined && !waits) waits = !this.#takeEvent();
+    if (this.#outgoing === '') return this.#end ?? { kind: 'read' };
+    const bytes = Buffer.from(this.#outgoing, 'latin1');
+    this.#outgoing = '';
+    return { kind: 'emit', bytes };
   }
 
   /** @returns false when the reader needs more bytes of the stream */
-  #takeEvent(outgoing: Buffer[]): boolean {
+  #takeEvent(): boolean {
     const event = this.#reader.next();
     if (event === undefined) {
       if (this.#closed) this.#stop('broken');
       return this.#closed;
     }
-    if (event.kind === 'comment') outgoing.push(keepAliveFrame);
+    if (event.kind === 'comment') this.#emit(keepAliveFrame);
     else if (event.kind === 'too_large') this.#stop('event_too_large');
     else if (this.#form.hasDone && event.data.toString('latin1') === '[DONE]') {
-      outgoing.push(doneFrame);
+      this.#emit(doneFrame);
       this.#end = { kind: 'finished' };
-    } else this.#takeData(event.data, event.name, outgoing);
+    } else this.#takeData(event.data, event.name);
     return true;
   }
 
-  #takeData(data: Buffer, name: string, outgoing: Buffer[]): void {
+  #takeData(data: Buffer, name: string): void {
     const known = name === '' ? this.#template.match(data) : undefined;
-    if (known === undefined) this.#takeUnknown(data, name, outgoing);
+    if (known === undefined) this.#takeUnknown(data, name);
     else {
       this.#textBytes += Buffer.byteLength(known.text);
-      outgoing.push(...known.pieces);
+      this.#outgoing += known.sent;
     }
   }
 
-  #takeUnknown(data: Buffer, name: string, outgoing: Buffer[]): void {
+  #takeUnknown(data: Buffer, name: string): void {
     const value = parseEvent(data);
     const meaning: EventMeaning =
       value === undefined ? { kind: 'fault', fault: 'invalid' } : this.#form.read(value, name);
@@ -111,9 +114,13 @@ export class PlainStream {
     }
     if (value !== undefined) this.#textBytes += eventTextBytes(value);
     const frame = writeFrame(this.#rename(data), name === '' ? undefined : name);
-    outgoing.push(frame);
+    this.#emit(frame);
     if (this.#form.hasForm) this.#template.learn(data, frame);
     if (meaning.kind === 'last') this.#end = { kind: 'finished' };
+  }
+
+  #emit(bytes: Buffer): void {
+    this.#outgoing += bytes.toString('latin1');
   }
 
   #stop(fault: Fault): void {

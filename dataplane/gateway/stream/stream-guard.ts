@@ -8,7 +8,7 @@ import { isJudgedMember, readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { checkTogether } from './check-together.ts';
 import { FrameQueue } from './frame-queue.ts';
-import { FrameTemplate, keptPieces } from './frame-template.ts';
+import { FrameTemplate } from './frame-template.ts';
 import { FurtherTexts } from './further-texts.ts';
 import { LoneTexts } from './lone-texts.ts';
 import { readChunk } from './read-chunk.ts';
@@ -108,7 +108,7 @@ export class StreamGuard extends SteppedGuard {
     const texts = [{ channel: content, end: content.length, value: undefined }];
     this.#frames.hold({
       data: undefined,
-      pieces: keptPieces(known),
+      sent: known.sent,
       bytes: data.length,
       kind: 'text',
       texts,
@@ -155,7 +155,7 @@ export class StreamGuard extends SteppedGuard {
     this.#uncheckedBytes += data.length;
     this.#frames.hold({
       data: Buffer.from(data),
-      pieces: [],
+      sent: undefined,
       bytes: data.length,
       kind: isCall ? 'call' : grown.length > 0 ? 'text' : chunk.overtakes ? 'free' : 'fixed',
       texts: grown.map(([channel, value]) => ({ channel, end: channel.length, value })),
@@ -172,8 +172,9 @@ export class StreamGuard extends SteppedGuard {
   }
 
   #releaseWithinBounds(): void {
-    this.#release();
     const { heldBytes } = this.#coverage === undefined ? streamBounds : judgedStreamBounds;
+    if (this.#frames.bytes <= heldBytes) return;
+    this.#release();
     if (this.#frames.bytes > heldBytes) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
@@ -217,9 +218,9 @@ export class StreamGuard extends SteppedGuard {
   }
 
   #release(): void {
-    for (const { data, pieces } of this.#frames.release(this.#areCallsJudged)) {
+    for (const { data, sent } of this.#frames.release(this.#areCallsJudged)) {
       if (data !== undefined) this.emit(writeFrame(this.#rename(data)));
-      for (const piece of pieces) this.emit(piece);
+      if (sent !== undefined) this.emit(sent);
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { PushedBody } from './answer-body.ts';
 
 function opened(): { readonly body: PushedBody; readonly calls: string[] } {
@@ -65,4 +66,29 @@ test('an abandoned body rejects the read that waits and aborts the sender once; 
     break;
   }
   expect([calls, left.calls]).toEqual([['abort'], ['abort']]);
+});
+
+test('a drained body drops what arrives and leaves the connection open if it ends in time', async () => {
+  const { body, calls } = opened();
+  body.push(Buffer.alloc(65_537));
+  body.drain();
+  body.push(Buffer.alloc(65_536));
+  body.complete();
+  body.drain();
+  expect(calls).toEqual(['pause', 'resume']);
+  expect(await body.next()).toEqual({ done: true, value: undefined });
+});
+
+test('a drained body is closed after more than 65,536 further bytes, or if its end does not arrive', async () => {
+  const long = opened();
+  long.body.drain();
+  long.body.push(Buffer.alloc(65_536));
+  expect(long.calls).toEqual([]);
+  long.body.push(Buffer.alloc(1));
+  expect(long.calls).toEqual(['abort']);
+  const silent = opened();
+  silent.body.drain();
+  await until('the body is closed', () => silent.calls.includes('abort'));
+  silent.body.complete();
+  expect(silent.calls).toEqual(['abort']);
 });

@@ -1,14 +1,27 @@
+import { createDeadlines } from '#kit/concurrency/deadlines';
+
+
 /** The body of an answer of a provider; its iterator gives everything that has arrived at once. */
 export type AnswerBody = AsyncIterable<Buffer> & {
   /** Stops the body: a read that waits rejects, and the connection is closed unless all bytes have arrived. */
   destroy(): void;
+  /**
+   * Reads no more, and drops the bytes that still arrive, so that the connection can be used again. It is closed if the
+   * end does not arrive within a second, or after more than 65,536 bytes.
+   */
+  drain(): void;
 };
 
 /** The sender of a body. */
 type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
 
-/** Maximum number of bytes that wait to be read before the sender is paused. */
+/** One error for all bodies: each stream ends with one, and a stack would take longer than the rest of its end. */
+const abandoned = new Error('the body of the answer was abandoned');
+
+/** Maximum number of bytes that wait to be read before the sender is paused, and of bytes that are dropped at the end. */
 const maxUnreadBytes = 65_536;
+const drainMs = 1_000;
+const deadlines = createDeadlines();
 
 type Waiting = { readonly resolve: (part: IteratorResult<Buffer>) => void; readonly reject: (error: unknown) => void };
 
@@ -24,6 +37,7 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
   #end: { readonly error: unknown } | 'complete' | undefined;
   #isPaused = false;
   #isPlanned = false;
+  #draining: ReturnType<typeof deadlines.start> | undefined;
 
   constructor(source: BodySource) {
     this.#source = source;
@@ -31,8 +45,12 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
 
   push(part: Buffer): void {
     if (this.#end !== undefined) return;
-    this.#parts.push(part);
     this.#unread += part.length;
+    if (this.#draining !== undefined) {
+      if (this.#unread > maxUnreadBytes) this.destroy();
+      return;
+    }
+    this.#parts.push(part);
     if (this.#waiting !== undefined) this.#planDelivery();
     if (this.#unread <= maxUnreadBytes || this.#isPaused) return;
     this.#isPaused = true;
@@ -63,12 +81,20 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
 
   destroy(): void {
     const isComplete = this.#end !== undefined;
-    const error = new Error('the body of the answer was abandoned');
+    if (this.#draining !== undefined) deadlines.cancel(this.#draining);
     this.#parts = [];
-    this.#end = { error };
-    this.#waiting?.reject(error);
+    this.#end = { error: abandoned };
+    this.#waiting?.reject(abandoned);
     this.#waiting = undefined;
-    if (!isComplete) this.#source.abort(error);
+    if (!isComplete) this.#source.abort(abandoned);
+  }
+
+  drain(): void {
+    if (this.#end !== undefined || this.#draining !== undefined) return;
+    this.#parts = [];
+    this.#unread = 0;
+    this.#draining = deadlines.start(drainMs, () => this.destroy());
+    this.#resume();
   }
 
   next(): Promise<IteratorResult<Buffer>> {
@@ -90,6 +116,7 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
   #finish(end: { readonly error: unknown } | 'complete'): void {
     if (this.#end !== undefined) return;
     this.#end = end;
+    if (this.#draining !== undefined) deadlines.cancel(this.#draining);
     if (this.#waiting !== undefined) this.#deliver();
   }
 

@@ -72,6 +72,7 @@ const refused: readonly Form[] = [
   ['retrieval:metadata:url-uri', metadata({ url: 'https://a.example/a b' }), '.metadata.url'],
   ['retrieval:metadata:url-uri', metadata({ url: ' https://a.example/' }), '.metadata.url'],
   ['retrieval:metadata:url-uri', metadata({ url: 'https://a.example}/' }), '.metadata.url'],
+  ['retrieval:metadata:url-uri', metadata({ url: 'https://a.example/\u0000' }), '.metadata.url'],
   ['retrieval:metadata:labels-strings', metadata({ labels: 'a' }), '.metadata.labels'],
   ['retrieval:metadata:labels-strings', metadata({ labels: ['a', 1] }), '.metadata.labels[1]'],
   ['retrieval:metadata:valid-from-date-time', metadata({ valid_from: 'yesterday' }), '.metadata.valid_from'],

@@ -30,6 +30,7 @@ export class SseReader {
   #length = 0;
   #start = 0;
   #scanned = 0;
+  #lineStart = 0;
   /** The first CR at or after `#start`, as far as it was searched; beyond all bytes if there is none. */
   #nextReturn = Number.POSITIVE_INFINITY;
   #atBegin = true;
@@ -76,9 +77,9 @@ export class SseReader {
   /** Reads the next event; undefined when more bytes are needed. */
   next(): SseEvent | undefined {
     while (!this.#tooLarge) {
-      const line = this.#nextLine();
-      if (line === undefined) break;
-      const event = this.#takeLine(line);
+      const end = this.#nextLine();
+      if (end === -1) break;
+      const event = this.#takeLine(this.#lineStart, end);
       if (event !== undefined) return event;
     }
     if (this.#tooLarge) return { kind: 'too_large' };
@@ -100,8 +101,9 @@ export class SseReader {
     this.#nextReturn = Number.POSITIVE_INFINITY;
   }
 
-  #nextLine(): Buffer | undefined {
-    if (this.#atBegin && !this.#passByteOrderMark()) return undefined;
+  /** Reads the next line, which begins at `#lineStart`. @returns its end; -1 when more bytes are needed */
+  #nextLine(): number {
+    if (this.#atBegin && !this.#passByteOrderMark()) return -1;
     if (this.#skipLineFeed && this.#start < this.#length) {
       if (this.#buffer[this.#start] === lineFeed) this.#start += 1;
       this.#skipLineFeed = false;
@@ -109,12 +111,12 @@ export class SseReader {
     const end = this.#lineEnd();
     this.#scanned = end;
     if (end - this.#start + this.#eventBytes > this.#maxEventBytes) this.#tooLarge = true;
-    if (this.#tooLarge || end === this.#length) return undefined;
-    const line = this.#buffer.subarray(this.#start, end);
+    if (this.#tooLarge || end === this.#length) return -1;
+    this.#lineStart = this.#start;
     this.#skipLineFeed = this.#buffer[end] === carriageReturn;
     this.#start = end + 1;
     this.#scanned = this.#start;
-    return line;
+    return end;
   }
 
   /** The position of the next line end; that of the last byte plus one if there is none. */
@@ -135,12 +137,14 @@ export class SseReader {
     return true;
   }
 
-  #takeLine(line: Buffer): SseEvent | undefined {
-    if (line.length === 0) return this.#dispatch();
-    if (startsData(line)) {
-      this.#addLine(line.subarray(line[dataField.length] === space ? dataField.length + 1 : dataField.length));
+  #takeLine(start: number, end: number): SseEvent | undefined {
+    if (start === end) return this.#dispatch();
+    if (this.#startsData(start, end)) {
+      const value = start + dataField.length;
+      this.#addLine(this.#buffer.subarray(value < end && this.#buffer[value] === space ? value + 1 : value, end));
       return undefined;
     }
+    const line = this.#buffer.subarray(start, end);
     const at = line.indexOf(colon);
     if (at === 0) return { kind: 'comment' };
     const field = (at === -1 ? line : line.subarray(0, at)).toString('latin1');
@@ -148,6 +152,12 @@ export class SseReader {
     if (field === 'data') this.#addLine(value);
     if (field === 'event') this.#name = value.toString('utf8');
     return undefined;
+  }
+
+  #startsData(start: number, end: number): boolean {
+    if (end - start < dataField.length) return false;
+    for (let at = 0; at < dataField.length; at += 1) if (this.#buffer[start + at] !== dataField[at]) return false;
+    return true;
   }
 
   #addLine(value: Buffer): void {
@@ -165,11 +175,6 @@ export class SseReader {
     if (lines.length === 0) return undefined;
     return { kind: 'data', name, data: joinLines(lines) };
   }
-}
-
-function startsData(line: Buffer): boolean {
-  for (let at = 0; at < dataField.length; at += 1) if (line[at] !== dataField[at]) return false;
-  return true;
 }
 
 function joinLines(lines: readonly Buffer[]): Buffer {
