@@ -1,6 +1,5 @@
 import { createDeadlines } from '#kit/concurrency/deadlines';
 
-
 /** The body of an answer of a provider; its iterator gives everything that has arrived at once. */
 export type AnswerBody = AsyncIterable<Buffer> & {
   /** Stops the body: a read that waits rejects, and the connection is closed unless all bytes have arrived. */

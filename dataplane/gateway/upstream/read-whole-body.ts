@@ -9,7 +9,7 @@ type WholeBody =
  * read while it decides; after false the fault is `refused`. Rejects only with the reason of the signal.
  */
 export async function readWholeBody(
-  body: AnswerBody,
+  body: Omit<AnswerBody, 'drain'>,
   { limit, hold }: { readonly limit: number; readonly hold: (bytes: number) => boolean | Promise<boolean> },
   signal: AbortSignal,
 ): Promise<WholeBody> {
