@@ -1,5 +1,8 @@
 // Usage: gateway-process.ts FILE: a gateway in its own process, with the models of a JSON file (GatewaySetup).
 import { readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { pino } from 'pino';
+import { createLogger } from '#kit/log/logger';
 import { writeReadyLine } from '#kit/process/ready';
 import { type PolicyPin, routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
 import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
@@ -15,7 +18,10 @@ export type GatewaySetup = {
 };
 
 const setup = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as GatewaySetup;
-const gateway = await startGateway(setup.folder, setup.runtimeToken);
+// A write for each line, as in a deployment: lines that are kept in memory would slow the measured process down.
+const destination = pino.destination({ dest: devNull, sync: true });
+const logger = createLogger({ service: 'gateway', level: 'info', destination });
+const gateway = await startGateway(setup.folder, setup.runtimeToken, { logger });
 for (const [alias, pin] of Object.entries(setup.models)) {
   const guard = pin === 'unguarded' ? ({ mode: 'None' } as const) : routeGuard(pin);
   gateway.routes.put(storedRoute(alias, routeSpec(alias, setup.endpoint, guard)));

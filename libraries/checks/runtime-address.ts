@@ -1,6 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
 import { explainHeaders } from '#contracts/profiles';
-import { withTimeout } from '#kit/concurrency/abort';
 import { createDeadlines } from '#kit/concurrency/deadlines';
 import { createSemaphore, type Release } from '#kit/concurrency/semaphore';
 
@@ -72,13 +71,29 @@ export function openRuntimeAddress(origin: string, maxInFlight: number, now: () 
   const places = createSemaphore(maxInFlight);
   let used = now();
 
-  async function acquire({ signal, deadline }: CallEnd): Promise<Release> {
-    using time = withTimeout(signal, deadline - performance.now());
-    try {
-      return await places.acquire(time.signal);
-    } catch (reason) {
-      throw time.timedOut() ? deadlinePassed : reason;
+  function acquire({ signal, deadline }: CallEnd): Promise<Release> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Release>();
+    const leave = places.enqueue((release) => {
+      stopWatching();
+      resolve(release);
+    });
+    const due = deadlines.start(deadline - performance.now(), () => end(deadlinePassed));
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    function stopWatching(): void {
+      deadlines.cancel(due);
+      signal?.removeEventListener('abort', onAbort);
     }
+    function end(reason: unknown): void {
+      stopWatching();
+      leave();
+      reject(reason);
+    }
+    function onAbort(): void {
+      end(signal?.reason);
+    }
+    return promise;
   }
 
   return {

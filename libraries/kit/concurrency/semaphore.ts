@@ -8,6 +8,12 @@ export type Semaphore = {
    * @throws the reason of the signal when it is aborted before
    */
   acquire(signal: AbortSignal): Promise<Release>;
+  /**
+   * Waits for a slot, in first-in-first-out order, after `tryAcquire` has found none. For calls that have their own
+   * deadline: a signal for each wait costs more than a check.
+   * @returns a function that ends the wait
+   */
+  enqueue(granted: (release: Release) => void): () => void;
   readonly inUse: number;
 };
 
@@ -40,22 +46,28 @@ export function createSemaphore(limit: number): Semaphore {
       if (signal.aborted) return reject(signal.reason);
       const free = tryAcquire();
       if (free !== undefined) return resolve(free);
-      function onAbort(): void {
-        waiting.delete(granted);
-        reject(signal.reason);
-      }
-      function granted(release: Release): void {
+      const leave = enqueue((release) => {
         signal.removeEventListener('abort', onAbort);
         resolve(release);
+      });
+      function onAbort(): void {
+        leave();
+        reject(signal.reason);
       }
       signal.addEventListener('abort', onAbort, { once: true });
-      waiting.add(granted);
     });
+  }
+
+  function enqueue(granted: (release: Release) => void): () => void {
+    const entry = (release: Release): void => granted(release);
+    waiting.add(entry);
+    return () => void waiting.delete(entry);
   }
 
   return {
     tryAcquire,
     acquire,
+    enqueue,
     get inUse() {
       return inUse;
     },
