@@ -14,10 +14,7 @@ export type AnswerPlace = 'root' | 'choice' | 'message';
 /** Members that the API or its servers set, by their place; the others of the same name are text of an author. */
 const serviceMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
   // `obfuscation`: padding of a frame. api.openai.com adds it to each frame unless the client turns it off.
-  root: new Set([
-    ...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier'],
-    'obfuscation',
-  ]),
+  root: new Set([...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier'], 'obfuscation']),
   choice: new Set(['index', 'finish_reason']),
   message: new Set(['role']),
 };
@@ -47,7 +44,13 @@ export function isWithoutFurtherText(member: AnswerMember, place: AnswerPlace): 
   const isRenamed = place === 'root' && isRenamedModel(member);
   const isUsage = place === 'root' && member.key === 'usage' && isServiceValue(member.value);
   const isModerated = place === 'root' && member.key === 'moderation' && isModeration(member.value);
-  return isRenamed || isUsage || isModerated || readMembers[place].has(member.key) || isService(member, serviceMembers[place]);
+  return (
+    isRenamed ||
+    isUsage ||
+    isModerated ||
+    readMembers[place].has(member.key) ||
+    isService(member, serviceMembers[place])
+  );
 }
 
 const role = 'assistant';

@@ -80,7 +80,8 @@ export function collectorFor(
       add(kind, textsOf(kind, node, role, numbers, isValue), place);
     },
     takeName(node, place, role) {
-      const units = node === undefined ? [] : textsOf('names', node, role, 'long', (texts) => texts.every(values.isName));
+      const units =
+        node === undefined ? [] : textsOf('names', node, role, 'long', (texts) => texts.every(values.isName));
       add(
         'names',
         units.map(({ content }) => ({ role, content, place: { kind: 'fixed' } })),

@@ -78,11 +78,7 @@ export function isServiceObject({ key, value }: Member, name: string, members: R
 }
 
 /** Options of a stream: those of the API, and one of vLLM. */
-const streamOptions: ReadonlySet<string> = new Set([
-  'include_usage',
-  'include_obfuscation',
-  'continuous_usage_stats',
-]);
+const streamOptions: ReadonlySet<string> = new Set(['include_usage', 'include_obfuscation', 'continuous_usage_stats']);
 
 /** Whether a member requests a stream, or has the options of one. */
 export function isStreamRequest(member: Member): boolean {

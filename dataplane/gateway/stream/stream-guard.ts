@@ -54,7 +54,7 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 export class StreamGuard extends SteppedGuard {
   readonly #texts = new StreamTexts();
   readonly #lone = new LoneTexts();
-  readonly #frames = new FrameQueue(this.#texts, this.#lone);
+  readonly #frames = new FrameQueue(this.#texts, this.#lone, streamBounds.waitingBytes);
   readonly #further = new FurtherTexts(this.#texts);
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
