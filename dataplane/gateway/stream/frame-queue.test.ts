@@ -99,9 +99,13 @@ describe('a first piece of a call in one frame with text that is held', () => {
       .filter((one) => one.startsWith('data: {'))
       .map((one) => JSON.parse(one.slice('data: '.length)) as { choices: { delta: Record<string, unknown> }[] });
 
-  test.each<readonly JudgedTextKind[]>([[], ['parameters'], ['reasoning']])(
-    'a call of more than 1 MiB is sent while the stream runs, and the text at its end: %s',
-    (...judged) => {
+  test.each<[string, readonly JudgedTextKind[]]>([
+    ['no further text', []],
+    ['parameters', ['parameters']],
+    ['reasoning', ['reasoning']],
+  ])(
+    'a call of more than 1 MiB is sent while the stream runs, and the text at its end, where the binding judges %s',
+    (_, judged) => {
       const { beforeEnd, emitted, end } = run([first('Let me check'), ...pieces], judged);
       expect(end).toEqual({ kind: 'finished' });
       expect(sentCalls(beforeEnd).length).toBeGreaterThan(29_000);
