@@ -223,6 +223,7 @@ const wholes: readonly string[] = [
       'remove the white space and use match: token',
     `${which} never found, because allow lists the same text: remove one of them`,
   ]),
+  'a match of 5 characters shows 4 of them (keepFirst and keepLast): keep at most half of the shortest match, or match longer texts only',
   ...['300 bytes', 'any number of bytes'].map(
     (most) =>
       `response section, rule a: it may need ${most} of text to find a match, more than the 256 that windows share, ` +

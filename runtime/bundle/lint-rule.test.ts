@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { regex, stopList } from '../testing/build-bundle.ts';
+import { masking, regex, stopList } from '../testing/build-bundle.ts';
 import { lintRule } from './lint-rule.ts';
 
 const lintTerms = (...terms: readonly string[]) => lintRule(stopList('words', terms, { match: 'token' }));
@@ -82,4 +82,58 @@ describe('patterns', () => {
       expect(lintRule(regex('r', pattern))).toEqual([]);
     },
   );
+});
+
+describe('masks that keep characters', () => {
+  type Rule = ReturnType<typeof regex> | ReturnType<typeof stopList>;
+  type Keep = { readonly keepFirst?: number; readonly keepLast?: number };
+  const lintMask = (rule: Rule, keep: Keep) => {
+    const masked = masking(rule, '****');
+    return lintRule({ ...masked, action: { ...masked.action, ...keep } } as Rule);
+  };
+  const shows = (length: number, kept: number) => [
+    `a match of ${length} characters shows ${kept} of them (keepFirst and keepLast): keep at most half of the shortest match, or match longer texts only`,
+  ];
+
+  test.each<[string, Keep, number, number]>([
+    ['\\d{5}', { keepLast: 4 }, 5, 4],
+    ['\\d{7}', { keepLast: 4 }, 7, 4],
+    ['\\d{3,20}', { keepFirst: 2, keepLast: 2 }, 5, 4],
+    ['\\d+', { keepFirst: 2 }, 3, 2],
+    ['(?:key|token)-?\\w{2,9}', { keepLast: 4 }, 5, 4],
+    ['пароль|код', { keepFirst: 2 }, 3, 2],
+    ['\\C{9}', { keepLast: 4 }, 5, 4],
+  ])(
+    'a pattern with a match of which more than half stays visible causes a warning: %s',
+    (pattern, keep, length, kept) => {
+      expect(lintMask(regex('r', pattern), keep)).toEqual(shows(length, kept));
+    },
+  );
+
+  test.each<[string, Keep]>([
+    ['\\d{8}', { keepLast: 4 }],
+    ['\\d{4}', { keepLast: 4 }],
+    ['\\d{1,4}', { keepLast: 4 }],
+    ['\\d{8,}', { keepFirst: 2, keepLast: 2 }],
+    ['\\w+', { keepFirst: 1 }],
+    ['abc|abcdefghij', { keepLast: 4 }],
+    ['\\w+', {}],
+  ])('a pattern whose matches show at most half, or nothing, causes no warning: %s', (pattern, keep) => {
+    expect(lintMask(regex('r', pattern), keep)).toEqual([]);
+  });
+
+  test('the shortest number of a checksum counts, and not the shortest match of its pattern', () => {
+    const card = regex('r', '\\b\\d[\\d ]{1,30}\\b');
+    const luhn = { ...card, regex: { ...card.regex, checksum: 'luhn' as const } };
+    expect(lintMask(luhn, { keepLast: 4 })).toEqual([]);
+    expect(lintMask(luhn, { keepLast: 5 })).toEqual(shows(8, 5));
+    expect(lintMask(card, { keepLast: 4 })).toEqual(shows(5, 4));
+  });
+
+  test('the shortest such term of a stop list is named by its length', () => {
+    expect(lintMask(stopList('words', ['секретно', 'тайна', 'abcdef']), { keepLast: 4 })).toEqual(shows(5, 4));
+    expect(lintMask(stopList('words', ['тайн', 'секретно']), { keepLast: 4 })).toEqual([]);
+    expect(lintMask(stopList('words', ['😀😀😀😀']), { keepLast: 4 })).toEqual([]);
+    expect(lintRule(stopList('words', ['тайна']))).toEqual([]);
+  });
 });

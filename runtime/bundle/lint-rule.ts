@@ -1,3 +1,5 @@
+import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
+import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
 import type { LocalRule } from './compile-local-rule.ts';
 
 /** Maximum number of terms that one warning names by their position. */
@@ -13,12 +15,52 @@ const outerBlank = /^\s|\s$/u;
 const boundaryBesideOther =
   /(?<!\\)\\b(?:\((?:\?[a-z]*:)?|\[)*[^\p{ASCII}]|[^\p{ASCII}](?:[\])]|[+*?]|\{[\d,]*\})*\\b/u;
 
+/** The fewest characters of a number with valid check digits. */
+const shortestNumber = { luhn: 8, iban: 15, inn: 10, snils: 11, mrz: 2 } as const;
+
 /**
  * Finds probable mistakes of an author: terms that are written as regular expressions, terms that their own rule
- * never or rarely finds, and `\b` next to letters that it does not treat as word characters. Each is a warning, because the rule is valid.
+ * never or rarely finds, `\b` next to letters that it does not treat as word characters, and masks that show most of a match. Each is a
+ * warning, because the rule is valid.
  */
 export function lintRule(rule: LocalRule): readonly string[] {
-  return rule.kind === 'stop_list' ? lintTerms(rule.stopList) : lintPattern(rule.regex.pattern);
+  const own = rule.kind === 'stop_list' ? lintTerms(rule.stopList) : lintPattern(rule.regex.pattern);
+  return [...own, ...lintMask(rule)];
+}
+
+/** A match that is not longer than the kept characters keeps none, and one of twice as many shows half of them. */
+function lintMask(rule: LocalRule): readonly string[] {
+  const { action } = rule;
+  const kept = action.type === 'mask' ? (action.keepFirst ?? 0) + (action.keepLast ?? 0) : 0;
+  if (kept === 0) return [];
+  const length = matchLengths(rule)
+    .map(({ least, most }) => ({ length: Math.max(least, kept + 1), most }))
+    .filter(({ length, most }) => length < 2 * kept && length <= most)
+    .reduce((shortest, one) => Math.min(shortest, one.length), Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(length)) return [];
+  return [
+    `a match of ${length} characters shows ${kept} of them (keepFirst and keepLast): keep at most half of the shortest match, or match longer texts only`,
+  ];
+}
+
+type Lengths = { readonly least: number; readonly most: number };
+
+/** The numbers of characters that matches can have, without what folds and stems change; none if the pattern is not valid. */
+function matchLengths(rule: LocalRule): readonly Lengths[] {
+  if (rule.kind === 'stop_list') {
+    return rule.stopList.terms.map((term) => {
+      const { length } = Array.from(term);
+      return { least: length, most: length };
+    });
+  }
+  const tree = parsePattern(rule.regex);
+  if ('reason' in tree) return [];
+  const { checksum } = rule.regex;
+  const shortest = checksum === undefined ? 0 : shortestNumber[checksum];
+  const alternatives = tree.node.kind === 'either' ? tree.node.items : [tree.node];
+  return alternatives.map(shapeOf).map(({ minCharacters, maxCharacters }) => {
+    return { least: Math.max(minCharacters, shortest), most: maxCharacters };
+  });
 }
 
 function lintTerms(list: Extract<LocalRule, { kind: 'stop_list' }>['stopList']): readonly string[] {

@@ -15,6 +15,8 @@ export type AgentRun = { readonly agentId: string; readonly person: Subject };
 type AdmittedClient = {
   readonly kind: 'client';
   readonly name?: string;
+  /** Whose requests share the bytes that the gateway holds; absent if clients are not told apart. */
+  readonly caller?: string;
   readonly aliases?: ReadonlySet<string>;
   readonly dailyTokens?: number;
   readonly run?: AgentRun;
@@ -54,7 +56,13 @@ export function createClientAdmission(
       const found = await tokens.verify(bearer.token);
       if (found.kind === 'model_client') {
         const { agentId, aliases, subject: person } = found;
-        return { kind: 'client', name: agentId.slice(0, maxNameLength), aliases, run: { agentId, person } };
+        return {
+          kind: 'client',
+          name: agentId.slice(0, maxNameLength),
+          caller: `agent ${agentId}`,
+          aliases,
+          run: { agentId, person },
+        };
       }
       return { kind: 'refused', code: found.status === 503 ? 'identity_unavailable' : 'unauthenticated' };
     },

@@ -8,6 +8,8 @@ import { type KeyRules, readKeyLine } from './read-key-line.ts';
 
 /** The client that a key identifies, without the key. */
 type Client = Pick<KeyRules, 'name' | 'aliases' | 'dailyTokens'> & {
+  /** Tells clients apart: keys of one name belong to one client. Absent if every client may call. */
+  readonly caller?: string;
   /** Absent if the key has no rate, or if every client may call. */
   readonly limit?: RateLimit;
 };
@@ -112,7 +114,8 @@ function load(path: string, before: Clients): { readonly clients: Clients; reado
     const known = before.get(digest);
     const kept = known?.rate === written ? known.client.limit : undefined;
     const limit = rate === undefined ? {} : { limit: kept ?? createRateLimit(rate) };
-    clients.set(digest, { client: { ...rules, ...limit }, rate: written });
+    const caller = rules.name === undefined ? `key ${digest}` : `client ${rules.name}`;
+    clients.set(digest, { client: { ...rules, caller, ...limit }, rate: written });
   }
   for (const digest of repeated) clients.delete(digest);
   if (clients.size === 0 && problems.length === 0) throw new ClientKeysError('empty', path, 'holds no key');

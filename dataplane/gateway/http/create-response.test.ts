@@ -76,6 +76,38 @@ describe('a whole response', () => {
     expect(sent()).toEqual({ ...request, model: 'upstream-model' });
   });
 
+  test('the texts of an item are one check up to 32 texts, and several ones beyond', async () => {
+    const poem = (lines: readonly string[]) => [{ type: 'poem', lines }] as unknown as Items;
+    const lines = (count: number, last = 'fine') =>
+      Array.from({ length: count }, (_, at) => (at === count - 1 ? last : `line ${at}`));
+    const checks = () => world.checks.seen.slice(checksBefore).filter(({ path }) => path === '/response').length;
+    for (const [count, expected] of [
+      [32, 1],
+      [33, 2],
+      [1_000, 32],
+    ] as const) {
+      checksBefore = world.checks.seen.length;
+      answer(poem(lines(count)));
+      expect(await ask({ input: 'hi' })).toMatchObject({ status: 200 });
+      expect([count, checks()]).toEqual([count, expected]);
+      answer(poem(lines(count, words.deniedOutput)));
+      expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
+      answer(poem(lines(count, words.maskedOutput)));
+      const masked = await ask({ input: 'hi' });
+      expect(JSON.parse(masked.text)).toMatchObject({ output: poem(lines(count, '***')) });
+    }
+  });
+
+  test('texts of an answer are judged in several checks where one has too many bytes, and a single larger text is refused', async () => {
+    const long = (bytes: number) => 'x'.repeat(bytes);
+    answer([messageItem([long(20_000)]), messageItem([long(20_000)])]);
+    expect(await ask({ input: 'hi' })).toMatchObject({ status: 200 });
+    answer([messageItem([long(20_000)]), messageItem([long(20_000) + words.deniedOutput])]);
+    expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
+    answer([messageItem([long(40_000)])]);
+    expect(await ask({ input: 'hi' })).toMatchObject({ status: 503, code: 'body_too_large' });
+  });
+
   const denied: readonly (readonly [string, object])[] = [
     ['the input', { input: words.deniedInput }],
     ['the instructions', { input: 'hi', instructions: words.deniedInput }],

@@ -253,6 +253,18 @@ describe('masks in a request', () => {
     expect((await ask('strict', { messages: [said], ...values })).status).toBe(200);
     expect(codeOf(await ask('strict', { messages: [said], user: 'u 1' }))).toMatchObject({ param: 'user' });
   });
+
+  test('a text whose words are in members of an object is refused where its kind is not judged, and judged elsewhere', async () => {
+    const spread = { a: 'please', b: words.deniedInput };
+    for (const member of ['metadata', 'stream_options']) {
+      const body = { messages: [said], [member]: spread };
+      expect(codeOf(await ask('strict', body))).toMatchObject({ code: 'unjudged_text', param: member });
+      expect(await ask('parameters', body)).toEqual({ status: 403, json: blockedError });
+    }
+    const names = { messages: ['please', 'tell'].map((name) => ({ ...said, name })) };
+    expect(codeOf(await ask('strict', names))).toMatchObject({ code: 'unjudged_text', param: 'messages[0].name' });
+    expect(world.upstream.seen).toEqual([]);
+  });
 });
 
 describe('text parts of one message', () => {

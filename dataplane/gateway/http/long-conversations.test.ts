@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { callItem, messageItem, responseBody } from '../testing/response-script.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { served } from '../testing/start-gateway.ts';
 import { blockedError, says, startWorld, type World, words } from '../testing/start-world.ts';
@@ -98,4 +99,14 @@ test('verdicts and masks of random conversations equal those of each message alo
     }),
     { numRuns: 20 },
   );
+});
+
+test('a request without a text that is judged is forwarded without a check', async () => {
+  const body = JSON.stringify(responseBody([messageItem(['fine'])]));
+  world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
+  const before = world.checks.seen.length;
+  for (const model of ['model', 'split']) {
+    expect((await world.post('/v1/responses', { model, input: [callItem('{}')] })).status).toBe(200);
+  }
+  expect(world.checks.seen.slice(before).map(({ path }) => path)).toEqual(['/response', '/response']);
 });

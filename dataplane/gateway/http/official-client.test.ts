@@ -97,6 +97,28 @@ describe('the official client', () => {
     });
   });
 
+  test('the official client collects a text and a call of more than 1 MiB whose first piece is in the frame of the text', async () => {
+    const call = (args: string) => [{ index: 0, function: { arguments: args } }];
+    const delta = (one: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: one, finish_reason }] })}\n\n`;
+    const text = JSON.stringify({ text: 'word '.repeat(100_000) });
+    const [first = '', ...pieces] = text.match(/.{1,40}/gs) ?? [];
+    const begin = { index: 0, id: 'call_1', type: 'function', function: { name: 'write', arguments: first } };
+    const frames = [
+      delta({ role: 'assistant', content: 'Let me check', tool_calls: [begin] }),
+      ...pieces.map((one) => delta({ tool_calls: call(one) })),
+      delta({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ];
+    world.upstream.play({ kind: 'frames', frames, end: 'end' });
+    const stream = client.chat.completions.stream({ model: 'model', messages });
+    const { message } = (await stream.finalChatCompletion()).choices[0] ?? {};
+    expect(message).toMatchObject({ role: 'assistant', content: 'Let me check' });
+    expect(message?.tool_calls?.map((one) => 'function' in one && one.function)).toMatchObject([
+      { name: 'write', arguments: text },
+    ]);
+  });
+
   test('the official client sends a denied request once, and retries while a runtime restarts', async () => {
     world.upstream.play({ kind: 'answer', content: words.deniedOutput });
     world.upstream.forget();

@@ -89,6 +89,7 @@ async function answerTo(context: RequestContext, operation: GatewayOperation): P
     return client.retryAfter === undefined ? refusal : { ...refusal, retryAfter: String(client.retryAfter) };
   }
   context.client = client.name;
+  if (client.caller !== undefined) context.bytes.shareFor(client.caller);
   context.aliases = client.aliases;
   context.dailyTokens = client.dailyTokens;
   context.run = client.run;

@@ -6,7 +6,7 @@ import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readAnswerPictures } from './picture-texts.ts';
 import { readToolCalls } from './request-texts.ts';
-import { isModeration, isService } from './service-value.ts';
+import { isModeration, isService, isServiceValue } from './service-value.ts';
 
 /** The places of an answer that have their own members. `message` is the delta in a stream. */
 export type AnswerPlace = 'root' | 'choice' | 'message';
@@ -14,10 +14,7 @@ export type AnswerPlace = 'root' | 'choice' | 'message';
 /** Members that the API or its servers set, by their place; the others of the same name are text of an author. */
 const serviceMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
   // `obfuscation`: padding of a frame. api.openai.com adds it to each frame unless the client turns it off.
-  root: new Set([
-    ...['id', 'object', 'created', 'model', 'usage', 'system_fingerprint', 'service_tier'],
-    'obfuscation',
-  ]),
+  root: new Set([...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier'], 'obfuscation']),
   choice: new Set(['index', 'finish_reason']),
   message: new Set(['role']),
 };
@@ -45,8 +42,15 @@ export function isRenamedModel({ key, keyStart, keyEnd, value }: AnswerMember): 
 /** Whether a member of an answer holds no further text. */
 export function isWithoutFurtherText(member: AnswerMember, place: AnswerPlace): boolean {
   const isRenamed = place === 'root' && isRenamedModel(member);
+  const isUsage = place === 'root' && member.key === 'usage' && isServiceValue(member.value);
   const isModerated = place === 'root' && member.key === 'moderation' && isModeration(member.value);
-  return isRenamed || isModerated || readMembers[place].has(member.key) || isService(member, serviceMembers[place]);
+  return (
+    isRenamed ||
+    isUsage ||
+    isModerated ||
+    readMembers[place].has(member.key) ||
+    isService(member, serviceMembers[place])
+  );
 }
 
 const role = 'assistant';

@@ -25,8 +25,31 @@ export type TextCollector = {
   covered(): Covered;
 };
 
-/** @param judged the kinds that `judge` of the binding adds */
-export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): TextCollector {
+/** Strings and keys of kinds that are not judged, but are no text of an author: values of the API. */
+export type ApiValues = {
+  /**
+   * Whether the strings and keys of one member are values of the API. Fixed keys and short numbers are left out.
+   * @param place of the member; it ends with its name
+   */
+  readonly isValue: (place: string, texts: readonly string[]) => boolean;
+  /** Whether the name of a tool or a speaker is one. */
+  readonly isName: (name: string) => boolean;
+  /** Whether any other single text is one. */
+  readonly isWord: (text: string) => boolean;
+};
+
+/** In an answer the values of the API are a few single words: each provider has its own. */
+const answerApiValues: ApiValues = { isValue: (_, texts) => isApiValue(texts), isName: isApiWord, isWord: isApiWord };
+
+/**
+ * @param judged the kinds that `judge` of the binding adds
+ * @param values those of an answer, or of a request
+ */
+export function collectorFor(
+  bytes: Uint8Array,
+  judged: ReadonlySet<JudgedTextKind>,
+  values: ApiValues = answerApiValues,
+): TextCollector {
   const units: CheckUnit[] = [];
   const budget = newBudget();
   let unjudgedAt: string | undefined;
@@ -35,12 +58,13 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
     node: JsonNode,
     role: string,
     numbers: true | 'long',
+    isValue: (texts: readonly string[]) => boolean,
   ): readonly CheckUnit[] => {
     if (judged.has(kind)) return collectTexts(node, bytes, { role, numbers });
     const found = collectTexts(node, bytes, { role, numbers: 'long' });
     // Values of the API, such as "auto", are seen by a check only where their kind is judged. A reasoning has none.
     const mayBeValue = kind === 'parameters' || (node.kind === 'string' && kind !== 'reasoning');
-    return mayBeValue && isApiValue(found.filter((unit) => !isShortNumber(unit)).map(({ content }) => content))
+    return mayBeValue && isValue(found.filter((unit) => !isShortNumber(unit)).map(({ content }) => content))
       ? []
       : found;
   };
@@ -51,10 +75,13 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   };
   return {
     take(kind, node, place, role, numbers) {
-      if (node !== undefined) add(kind, textsOf(kind, node, role, numbers), place);
+      if (node === undefined) return;
+      const isValue = (texts: readonly string[]): boolean => values.isValue(place, texts);
+      add(kind, textsOf(kind, node, role, numbers, isValue), place);
     },
     takeName(node, place, role) {
-      const units = node === undefined ? [] : textsOf('names', node, role, 'long');
+      const units =
+        node === undefined ? [] : textsOf('names', node, role, 'long', (texts) => texts.every(values.isName));
       add(
         'names',
         units.map(({ content }) => ({ role, content, place: { kind: 'fixed' } })),
@@ -64,7 +91,7 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
     takeNested(kind, node, place, role) {
       if (node.kind === 'string') add(kind, collectNested(node, { role, numbers: true }, budget), place);
       else {
-        const units = textsOf(kind, node, role, true);
+        const units = textsOf(kind, node, role, true, (texts) => values.isValue(place, texts));
         add(kind, [...units, ...units.flatMap((unit) => escapedTexts(unit, budget))], place);
       }
     },
@@ -72,7 +99,7 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
       unjudgedAt ??= place;
     },
     takeDecoded(kind, content, place, role) {
-      if (content === '' || (!judged.has(kind) && isApiWord(content))) return;
+      if (content === '' || (!judged.has(kind) && values.isWord(content))) return;
       add(kind, [{ role, content, place: { kind: 'fixed' } }], place);
     },
     covered: () => ({ units: withoutRepetitions(units), unjudgedAt }),

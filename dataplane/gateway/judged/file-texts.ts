@@ -89,7 +89,7 @@ function readPart(
     if (judgedMembers.has(key) || isService(one, partService) || isSources(one, part)) continue;
     if (key === 'input_audio') readAudio(value, at, role, collector);
     else if (key === 'thinking') collector.take('reasoning', value, at, role, true);
-    else if (!addressed.has(key)) collector.take('parameters', value, place, role, true);
+    else if (!addressed.has(key)) collector.take('parameters', value, at, role, true);
     else if (key !== 'file') readAddressed(value, at, role, collector);
     else if (value.kind === 'object') readFileMembers(value, true, at, role, collector);
     else {

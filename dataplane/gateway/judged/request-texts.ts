@@ -5,14 +5,13 @@ import { placeOf } from '../chat/parse-result.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readFileTexts, readImageTexts } from './file-texts.ts';
-import { isSamplingNumber, isService } from './service-value.ts';
+import { requestApiValues } from './request-values.ts';
+import { isSamplingNumber, isService, isStreamRequest } from './service-value.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
 /** Members of a request that are read elsewhere, and the name of the model, which is that of the binding. */
 const ownMembers: ReadonlySet<string> = new Set(['model', 'messages', 'tools', 'functions']);
-/** Members of a request that hold no text of an author. */
-const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 const toolDefinitionMembers = ['tools', 'functions'] as const;
 /** Members in which clients send the reasoning of earlier answers back. */
 const replayedReasoning: ReadonlySet<string> = new Set(reasoningKeys);
@@ -25,12 +24,13 @@ const callService: ReadonlySet<string> = new Set(['id', 'type', 'index']);
  * `readChatRequest`.
  */
 export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
-  const collector = collectorFor(bytes, judged);
+  const definitions = toolDefinitionMembers.map((key) => member(root, key));
+  const collector = collectorFor(bytes, judged, requestApiValues(definitions));
   if (root.kind !== 'object') return collector.covered();
   for (const key of toolDefinitionMembers) collector.take('toolDefinitions', member(root, key), key, 'system', true);
   for (const one of root.members) {
     const { key, value } = one;
-    if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    if (ownMembers.has(key) || isStreamRequest(one)) continue;
     if (!judged.has('parameters') && isSamplingNumber(one)) continue;
     collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }
@@ -50,7 +50,7 @@ export function readParameterTexts(
   judged: ReadonlySet<JudgedTextKind>,
   inputs: ReadonlySet<string>,
 ): Covered {
-  const collector = collectorFor(bytes, judged);
+  const collector = collectorFor(bytes, judged, requestApiValues([]));
   for (const { key, value } of root.members) {
     if (!inputs.has(key)) collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }

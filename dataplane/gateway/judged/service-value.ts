@@ -1,5 +1,7 @@
 import type { JsonNode } from '#kit/json/parse-tree';
 
+type Member = { readonly key: string; readonly value: JsonNode };
+
 const serviceText = /^[\w.:-]{0,128}$/;
 
 /** Maximum number of characters of a number that cannot hold the digits of a card, which has at least 12. */
@@ -55,17 +57,35 @@ const longestDouble = 24;
 const longestSeed = 20;
 
 /** Whether a member is a number for sampling, which has many digits where a client computed it. The model does not read it. */
-export function isSamplingNumber({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
+export function isSamplingNumber({ key, value }: Member): boolean {
   if (value.kind !== 'number') return false;
   const length = value.end - value.start;
   if (key === 'seed') return length <= longestSeed && Number.isInteger(value.value);
   return samplingMembers.has(key) && length <= longestDouble && Math.abs(value.value) <= 2;
 }
 
-/** A member of one of these names whose value has the strict form. One of the same name with another value is a parameter. */
-export function isService(
-  { key, value }: { readonly key: string; readonly value: JsonNode },
-  names: ReadonlySet<string>,
-): boolean {
-  return names.has(key) && isServiceValue(value);
+/**
+ * A member of one of these names whose value is one string, number or boolean of the strict form. A list or an object can hold a text
+ * whose words are apart. One of the same name with another value is a parameter.
+ */
+export function isService({ key, value }: Member, names: ReadonlySet<string>): boolean {
+  return names.has(key) && value.kind !== 'array' && value.kind !== 'object' && isServiceValue(value);
+}
+
+/** A member of this name whose value is an object with these members only, each of the strict form. */
+export function isServiceObject({ key, value }: Member, name: string, members: ReadonlySet<string>): boolean {
+  return key === name && value.kind === 'object' && value.members.every((one) => isService(one, members));
+}
+
+/** Options of a stream: those of the API, and one of vLLM. */
+const streamOptions: ReadonlySet<string> = new Set(['include_usage', 'include_obfuscation', 'continuous_usage_stats']);
+
+/** Whether a member requests a stream, or has the options of one. */
+export function isStreamRequest(member: Member): boolean {
+  const { key, value } = member;
+  if (key === 'stream') return value.kind === 'boolean' || value.kind === 'null';
+  if (key !== 'stream_options') return false;
+  const isFlag = ({ key, value }: Member): boolean =>
+    streamOptions.has(key) && (value.kind === 'boolean' || value.kind === 'null');
+  return value.kind === 'null' || (value.kind === 'object' && value.members.every(isFlag));
 }

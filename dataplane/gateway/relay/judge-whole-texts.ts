@@ -52,8 +52,8 @@ type Checks = Pick<CheckClient, 'check'>;
 const role = 'assistant';
 
 /**
- * Judges the texts of a whole answer: those of the contract in one check, further ones in the same check where the limits
- * allow. A further text that is larger than one check is judged in windows, where a mask is a deny. Rejects only with the
+ * Judges the texts of a whole answer in one check where the limits allow, else in as few checks of whole texts as they allow, those of
+ * the contract first. A further text that is larger than one check is judged in windows, where a mask is a deny. Rejects only with the
  * reason of the signal.
  */
 export async function judgeWholeTexts(
@@ -64,7 +64,7 @@ export async function judgeWholeTexts(
 ): Promise<TextsVerdict> {
   const isCut = (unit: CheckUnit): boolean => inWindows && checkBytes(unit, 'response') > target.maxBodyBytes;
   const whole = further.filter((unit) => !isCut(unit));
-  const plan = planChecks('response', { texts, further: whole, limits: target, split: false });
+  const plan = planChecks('response', { texts, further: whole, limits: target, split: true });
   const windows = further
     .filter(isCut)
     .flatMap((unit) => piecesOfText(unit, target.maxBodyBytes).map((content) => ({ role, content })));

@@ -25,6 +25,7 @@ export function planChecks(stage: Stage, plan: Plan): readonly (readonly CheckUn
   const counted = split || texts.length > limits.maxMessages ? withText(texts) : texts;
   if (further.length === 0 && !split) return counted.length === 0 ? [] : [counted];
   const all = [...counted, ...further];
+  if (all.length === 0) return [];
   const { messages, bytes } = checksSize(all, stage);
   if (messages <= limits.maxMessages && bytes <= limits.maxBodyBytes) return [all];
   if (split) return batchMessages(all, limits, stage);

@@ -7,7 +7,7 @@ import { stringText } from '../chat/read-message.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
 import type { TextCollector } from '../judged/covered-texts.ts';
 import { isElsewhere, readAddress, readAudio, readFileData, readMedia, textInBase64 } from '../judged/file-texts.ts';
-import { isService, isServiceValue } from '../judged/service-value.ts';
+import { isService, isServiceObject, isServiceValue } from '../judged/service-value.ts';
 import { inputPartKeys } from './known-items.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -38,6 +38,8 @@ const serviceMembers: ReadonlySet<string> = new Set([
   'max_output_length',
   'fingerprint',
 ]);
+/** Members of the caller of a tool. */
+const callerMembers: ReadonlySet<string> = new Set(['type', 'caller_id']);
 const resultMembers: ReadonlySet<string> = new Set(['output', 'outputs', 'result', 'results', 'error']);
 const nameMembers: ReadonlySet<string> = new Set(['name', 'namespace', 'server_label']);
 const nestedMembers: ReadonlySet<string> = new Set(['arguments', 'input']);
@@ -72,7 +74,7 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
   for (const one of item.members) {
     const { key, value } = one;
     const at = placeOf(place, key);
-    if (isService(one, serviceMembers)) continue;
+    if (isService(one, serviceMembers) || isServiceObject(one, 'caller', callerMembers)) continue;
     if (!itemMembers.has(key) && !payloadMembers.has(key)) further.takeDecoded('toolCalls', key, at, role);
     if (serviceMembers.has(key)) further.take('parameters', value, at, role, true);
     else if (key === 'result' && type === 'image_generation_call') readMedia('toolCalls', value, at, role, further);

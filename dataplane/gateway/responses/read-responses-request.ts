@@ -8,7 +8,8 @@ import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-c
 import { given, readFlag } from '../chat/read-flag.ts';
 import { joinParts, type MessageText, noText, stringText, type TextPart } from '../chat/read-message.ts';
 import { type Covered, collectorFor, type TextCollector } from '../judged/covered-texts.ts';
-import { isSamplingNumber, isService } from '../judged/service-value.ts';
+import { requestApiValues } from '../judged/request-values.ts';
+import { isSamplingNumber, isService, isStreamRequest } from '../judged/service-value.ts';
 import {
   attachmentPartTypes,
   inputItemTypes,
@@ -148,7 +149,6 @@ function readInputPart(
 
 /** Members of a request whose texts are judged above, or that have their own kind; the model is that of the binding. */
 const ownMembers: ReadonlySet<string> = new Set(['model', 'input', 'instructions', 'tools']);
-const serviceMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 const messageOwnMembers: ReadonlySet<string> = new Set(['content', 'name']);
 const messageService: ReadonlySet<string> = new Set(['type', 'role', 'id', 'status', 'phase']);
 const partOwnMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
@@ -158,12 +158,12 @@ const partOwnMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal'])
  * first text of a kind that it has not. The request has been accepted by `readResponsesRequest`.
  */
 export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
-  const further = collectorFor(bytes, judged);
+  const further = collectorFor(bytes, judged, requestApiValues([member(root, 'tools')]));
   if (root.kind !== 'object') return further.covered();
   further.take('toolDefinitions', member(root, 'tools'), 'tools', 'system', true);
   for (const one of root.members) {
     const { key, value } = one;
-    if (ownMembers.has(key) || isService(one, serviceMembers)) continue;
+    if (ownMembers.has(key) || isStreamRequest(one)) continue;
     if (!judged.has('parameters') && isSamplingNumber(one)) continue;
     further.take('parameters', value, placeOf('', key), 'user', 'long');
   }

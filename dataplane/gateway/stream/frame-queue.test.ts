@@ -45,13 +45,25 @@ describe('pieces of a call that is not judged, behind a short text', () => {
   test.each<[string, (at: number) => string]>([
     ['a text of the provider', (at) => call(at, { note: 'a text' })],
     ['content', (at) => frame({ content: 'and', tool_calls: [{ index: 0, function: { arguments: `${at} ` } }] })],
-  ])('pieces behind one with %s keep their order, and those in front of it are sent', (_, other) => {
-    const pieces = calls(1_600).map((one, at) => (at === 800 ? other(at) : one));
-    const { beforeEnd, emitted, end } = run([preamble, ...pieces], ['parameters']);
-    expect(end).toEqual({ kind: 'finished' });
-    expect(sentCalls(beforeEnd)).toEqual(numbers(800));
-    expect(sentCalls(emitted)).toEqual(numbers(1_600));
-  });
+  ])(
+    'up to 65,536 bytes of pieces behind one with %s keep their order, and those in front of it are sent',
+    (_, other) => {
+      const pieces = calls(2_400).map((one, at) => (at === 800 ? other(at) : one));
+      let bytes = 0;
+      const behind = pieces.slice(801).findIndex((one) => {
+        bytes += one.length - 'data: \n\n'.length;
+        return bytes > 65_536;
+      });
+      const kept = run([preamble, ...pieces.slice(0, 801 + behind)], ['parameters']);
+      expect(sentCalls(kept.beforeEnd)).toEqual(numbers(800));
+      expect(sentCalls(kept.emitted)).toEqual(numbers(801 + behind));
+      expect(kept.emitted).toContain(other(800));
+      const divided = run([preamble, ...pieces.slice(0, 802 + behind)], ['parameters']);
+      expect(divided.end).toEqual({ kind: 'finished' });
+      expect(sentCalls(divided.beforeEnd)).toEqual(numbers(802 + behind));
+      expect(sentCalls(run([preamble, ...pieces], ['parameters']).emitted)).toEqual(numbers(2_400));
+    },
+  );
 
   test('pieces of a reasoning that is not judged keep their order, too', () => {
     const pieces = numbers(1_600).map((at) =>
@@ -67,6 +79,97 @@ describe('pieces of a call that is not judged, behind a short text', () => {
     const { emitted, end } = run([preamble, ...calls(600, rest)], ['parameters'], undefined, last);
     expect(end).toEqual({ kind: 'finished' });
     expect(emitted.endsWith(last + done)).toBe(true);
+  });
+});
+
+describe('a first piece of a call in one frame with text that is held', () => {
+  const first = (text: string): string =>
+    frame(
+      {
+        role: 'assistant',
+        content: text,
+        tool_calls: [{ index: 0, id: 'call_1', function: { name: 'f', arguments: '0 ' } }],
+      },
+      { id: 'chatcmpl-1', object: 'chat.completion.chunk', usage: { total_tokens: 3 }, x_note: 'a' },
+    );
+  const pieces = Array.from({ length: 30_000 }, (_, at) => call(at + 1));
+  const read = (emitted: string) =>
+    emitted
+      .split('\n\n')
+      .filter((one) => one.startsWith('data: {'))
+      .map((one) => JSON.parse(one.slice('data: '.length)) as { choices: { delta: Record<string, unknown> }[] });
+
+  test.each<[string, readonly JudgedTextKind[]]>([
+    ['no further text', []],
+    ['parameters', ['parameters']],
+    ['reasoning', ['reasoning']],
+  ])(
+    'a call of more than 1 MiB is sent while the stream runs, and the text at its end, where the binding judges %s',
+    (_, judged) => {
+      const { beforeEnd, emitted, end } = run([first('Let me check'), ...pieces], judged);
+      expect(end).toEqual({ kind: 'finished' });
+      expect(sentCalls(beforeEnd).length).toBeGreaterThan(29_000);
+      expect(sentCalls(emitted)).toEqual(numbers(30_001));
+      const frames = read(emitted);
+      const texts = frames.filter(({ choices }) => choices[0]?.delta['content'] !== undefined);
+      expect(texts).toEqual([
+        {
+          id: 'chatcmpl-1',
+          object: 'chat.completion.chunk',
+          choices: [{ index: 0, delta: { role: 'assistant', content: 'Let me check' }, finish_reason: null }],
+          usage: { total_tokens: 3 },
+          x_note: 'a',
+        },
+      ]);
+      expect(frames[0]).toEqual({
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        choices: [
+          {
+            index: 0,
+            delta: { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'f', arguments: '0 ' } }] },
+            finish_reason: null,
+          },
+        ],
+      });
+      expect(emitted.endsWith(finish + done)).toBe(true);
+    },
+  );
+
+  test('a reasoning that is not judged is sent in the same way', () => {
+    const thought = (at: number, more: object = {}) => frame({ ...more, reasoning_content: `${at}. ` });
+    const thoughts = Array.from({ length: 30_000 }, (_, at) =>
+      thought(at, at === 0 ? { content: 'Let me check' } : {}),
+    );
+    const { emitted, end } = run(thoughts, []);
+    expect(end).toEqual({ kind: 'finished' });
+    expect([...emitted.matchAll(/"(\d+)\. "/g)].map(([, at]) => Number(at))).toEqual(numbers(30_000));
+  });
+
+  test('no piece of a call is sent before the text of its frame has passed a check', () => {
+    const { emitted, end } = run([first('Let me check'), ...pieces], ['parameters'], 'Let me');
+    expect([emitted, end]).toEqual(['', { kind: 'stopped', stop: { kind: 'denied' } }]);
+  });
+
+  test('no text of a member that the API does not set is sent with a piece of a call', () => {
+    const secret = frame(
+      { content: 'Let me check', tool_calls: [{ index: 0, function: { arguments: '0 ' } }] },
+      { id: 'a secret id', system_fingerprint: { a: 'secret' }, x_note: 'a secret', choices: undefined },
+    );
+    const data = JSON.parse(secret.slice('data: '.length)) as object;
+    const choices = [
+      {
+        index: 0,
+        delta: { content: 'Let me check', tool_calls: [{ index: 0, function: { arguments: '0 ' } }] },
+        logprobs: { content: [{ token: 'secret' }] },
+        finish_reason: null,
+      },
+    ];
+    const written = `data: ${JSON.stringify({ ...data, choices })}\n\n`;
+    const { beforeEnd, end } = run([written, ...pieces], ['parameters']);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(sentCalls(beforeEnd).length).toBeGreaterThan(29_000);
+    expect(beforeEnd).not.toContain('secret');
   });
 });
 

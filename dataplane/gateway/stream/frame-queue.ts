@@ -1,3 +1,4 @@
+import { divideFrame } from './divide-frame.ts';
 import { type FrameText, KeptOrder } from './kept-order.ts';
 import type { LoneTexts } from './lone-texts.ts';
 import type { StreamTexts } from './stream-texts.ts';
@@ -25,6 +26,8 @@ type QueuedFrame = {
   readonly keepsPlace: boolean;
   /** Whether the frame has a finish reason. */
   readonly isFinish: boolean;
+  /** Whether the frame could be sent before held text, but waits for a frame in front of it to keep the order of their pieces. */
+  readonly isBehind?: true;
 };
 
 /**
@@ -43,12 +46,21 @@ export class FrameQueue {
   #fixed = 0;
   /** The order of the held frames that are not free; undefined after one of them has left. */
   #kept: KeptOrder | undefined = new KeptOrder();
+  /** Total size of the held frames that wait for the pieces of a frame in front of them, and how many held frames can be divided. */
+  #behindBytes = 0;
+  #divisible = 0;
+  readonly #waitingBytes: number;
+  /** Size of these frames above which held frames are divided. */
+  #divideAt: number;
   /** Whether a check has passed since the last search for frames that leave before others. */
   #isStale = false;
 
-  constructor(texts: StreamTexts, lone: LoneTexts) {
+  /** @param waitingBytes bytes of frames that may wait for the pieces of a frame with held text before it is divided */
+  constructor(texts: StreamTexts, lone: LoneTexts, waitingBytes: number) {
     this.#texts = texts;
     this.#lone = lone;
+    this.#waitingBytes = waitingBytes;
+    this.#divideAt = waitingBytes;
   }
 
   get size(): number {
@@ -68,10 +80,37 @@ export class FrameQueue {
   hold(frame: QueuedFrame): void {
     this.#kept ??= new KeptOrder(this.#held.filter(({ kind }) => kind !== 'free'));
     const kind = this.#fixed > 0 ? (frame.kind === 'free' ? 'fixed' : frame.kind) : kindBehind(this.#kept, frame);
-    const kept: QueuedFrame = kind === frame.kind ? frame : { ...frame, kind };
+    const isBehind = this.#fixed === 0 && kind === 'text' && frame.overtakes && frame.texts.every(isOut);
+    const kept: QueuedFrame = isBehind
+      ? { ...frame, kind, isBehind }
+      : kind === frame.kind
+        ? frame
+        : { ...frame, kind };
     this.#held.push(kept);
     this.#count(kept, 1);
     if (kind !== 'free') this.#kept.add(kept);
+    if (this.#divisible > 0 && this.#behindBytes > this.#divideAt) this.#divide();
+  }
+
+  /**
+   * Divides the held frames that have held text and pieces which clients join, so that these pieces and those behind them can be sent
+   * before the text, in their order.
+   */
+  #divide(): void {
+    this.#held = this.#held.flatMap((frame) => {
+      const { data } = frame;
+      if (!isDivisible(frame) || data === undefined || frame.texts.every(isOut)) return [frame];
+      const { text, pieces } = divideFrame(data, frame.joined);
+      const divided: readonly QueuedFrame[] = [
+        { ...frame, data: text, bytes: text.length, joined: [] },
+        { ...frame, data: pieces, bytes: pieces.length, texts: [], overtakes: true, isBehind: true },
+      ];
+      this.#count(frame, -1);
+      for (const one of divided) this.#count(one, 1);
+      return divided;
+    });
+    this.#setFree();
+    this.#divideAt = this.#behindBytes + this.#waitingBytes;
   }
 
   /** Records that a check of texts has passed. */
@@ -122,7 +161,8 @@ export class FrameQueue {
         if (kind !== 'free') kept.add(frame);
         return frame;
       }
-      const free: QueuedFrame = { ...frame, kind };
+      const { isBehind: _, ...rest } = frame;
+      const free: QueuedFrame = { ...rest, kind };
       this.#count(frame, -1);
       this.#count(free, 1);
       return free;
@@ -176,13 +216,21 @@ export class FrameQueue {
   #left(frames: readonly QueuedFrame[]): void {
     for (const frame of frames) this.#count(frame, -1);
     if (frames.some(({ kind }) => kind !== 'free')) this.#kept = undefined;
+    if (this.#behindBytes === 0) this.#divideAt = this.#waitingBytes;
   }
 
   #count(frame: QueuedFrame, sign: 1 | -1): void {
     this.#bytes += sign * frame.bytes;
     if (frame.kind === 'free') this.#freeBytes += sign * frame.bytes;
+    if (frame.isBehind === true) this.#behindBytes += sign * frame.bytes;
     if (isFixed(frame)) this.#fixed += sign;
+    if (isDivisible(frame)) this.#divisible += sign;
   }
+}
+
+/** Whether a frame has text and pieces which clients join, and no place that it keeps. */
+function isDivisible({ data, kind, texts, joined, keepsPlace }: QueuedFrame): boolean {
+  return data !== undefined && kind === 'text' && texts.length > 0 && joined.length > 0 && !keepsPlace;
 }
 
 /** Whether all frames behind a frame keep their places. */

@@ -6,14 +6,17 @@ import { isApiWord } from '../judged/covered-texts.ts';
 import type { DeltaTexts } from '../judged/delta-texts.ts';
 import type { StreamTexts } from './stream-texts.ts';
 
-/** A value that frames repeat: the digest of its text, and the bytes of the frames with it that were added to the text. */
-type Run = { readonly digest: string; bytes: number; count: number };
+/** A value that frames repeat: its text or the digest of it, and the bytes of the frames with it that were added to the text. */
+type Run = { readonly value: RunValue; bytes: number; count: number };
+type RunValue = { readonly text: string } | { readonly digest: string };
 /** A word so far, and the last piece of it. */
 type Word = { readonly all: string; readonly last: string };
 type Pieces = DeltaTexts['pieces'];
 
 /** Bytes of a repeated value that are judged as one text: each phrase that a window finds whole lies in them. */
 const runBytes = 2 * limits.overlapBytes;
+/** Characters of all values that are kept as texts, because a digest costs more than a comparison in each frame. */
+const keptCharacters = 65_536;
 /** The most members with words that are not judged. */
 const maxWords = 1_024;
 /** White space without U+FEFF, which is invisible and which a fold can remove. */
@@ -24,6 +27,7 @@ const beginsWithSpace = /^[^\S\uFEFF]/;
 export class FurtherTexts {
   readonly #texts: StreamTexts;
   readonly #runs = new Map<string, Run>();
+  #keptCharacters = 0;
   /** The end of the last piece of each member of a delta. */
   readonly #lastPieces = new Map<string, string>();
   readonly #words = new Map<string, Word>();
@@ -57,14 +61,22 @@ export class FurtherTexts {
 
   /** The run of a value: a new one where the frame before had another value. */
   #runOf(path: string, group: Pieces): Run {
-    const hash = createHash('sha256');
-    for (const { text } of group) hash.update(Buffer.from(text, 'utf16le'));
-    const digest = hash.digest('base64');
+    const text = group.map((one) => one.text).join('');
     const known = this.#runs.get(path);
-    if (known?.digest === digest) return known;
-    const run: Run = { digest, bytes: 0, count: 0 };
+    if (known !== undefined) {
+      if ('text' in known.value ? known.value.text === text : known.value.digest === digestOf(text)) return known;
+      if ('text' in known.value) this.#keptCharacters -= known.value.text.length;
+    }
+    const isKept = this.#keptCharacters + text.length <= keptCharacters;
+    if (isKept) this.#keptCharacters += text.length;
+    const run: Run = { value: isKept ? { text } : { digest: digestOf(text) }, bytes: 0, count: 0 };
     this.#runs.set(path, run);
     return run;
+  }
+
+  /** Memory of the values that are kept as texts, bytes. */
+  get heldBytes(): number {
+    return 2 * this.#keptCharacters;
   }
 
   /**
@@ -92,4 +104,9 @@ export class FurtherTexts {
     }
     return true;
   }
+}
+
+/** Of text that may have half a surrogate pair. */
+function digestOf(text: string): string {
+  return createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('base64');
 }

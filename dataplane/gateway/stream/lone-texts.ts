@@ -6,6 +6,8 @@ import type { WaitingText } from './check-together.ts';
 
 /** Number of texts that are remembered; a text that is no longer remembered is judged again when it is repeated. */
 const maxKnown = 4_096;
+/** Characters of the texts of the last frame that are kept, because a digest costs more than a comparison in each frame. */
+const lastCharacters = 65_536;
 
 /**
  * Texts of frames that are judged separately, in addition to the window that contains them with others: whole, or in
@@ -19,11 +21,17 @@ export class LoneTexts {
   readonly #known = new Set<string>();
   /** Digests of further texts that wait. */
   readonly #unknown = new Set<string>();
+  /** The texts of the last frame that had some: they wait or have passed. */
+  #last: ReadonlySet<string> = new Set();
   #heldBytes = 0;
+  #lastBytes = 0;
   #passed = 0;
 
   add(texts: readonly string[], { maxBodyBytes }: CheckLimits): void {
-    for (const text of texts) {
+    if (texts.length === 0) return;
+    const unique = new Set(texts);
+    for (const text of unique) {
+      if (this.#last.has(text)) continue;
       const digest = digestOf(text);
       if (this.#known.has(digest) || this.#unknown.has(digest)) continue;
       (this.#known.size < maxKnown ? this.#known : this.#unknown).add(digest);
@@ -31,6 +39,9 @@ export class LoneTexts {
       for (const piece of pieces) this.#waiting.add({ text: piece });
       this.#heldBytes += textMemory(pieces);
     }
+    const characters = unique.values().reduce((sum, { length }) => sum + length, 0);
+    this.#last = characters <= lastCharacters ? unique : new Set();
+    this.#lastBytes = textMemory([...this.#last]);
   }
 
   /** The number of texts of the next checks. */
@@ -47,9 +58,9 @@ export class LoneTexts {
     return this.#passed;
   }
 
-  /** Memory of the texts that are still to be judged, and of the digests, bytes. */
+  /** Memory of the texts that are still to be judged, of those of the last frame, and of the digests, bytes. */
   get heldBytes(): number {
-    return this.#heldBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
+    return this.#heldBytes + this.#lastBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
   }
 
   /** The first texts that are still to be judged. They pass in their order. */

@@ -213,6 +213,25 @@ describe('generated streams of several texts that stand still and grow again', (
   const numbered = (frames: readonly Frame[]): readonly Frame[] => frames.map((one, created) => ({ ...one, created }));
   const coverage = judging('reasoning', 'parameters');
   const usage: Frame = { choices: [] };
+  /** The frames in the order of their numbers, each with all members of those into which it was divided. */
+  function undivided(frames: readonly Frame[]): readonly Frame[] {
+    const whole = new Map<number, Frame>();
+    for (const one of frames) {
+      const { created = 0, choices } = one;
+      const known = whole.get(created);
+      const [choice] = choices;
+      if (known === undefined || choice === undefined) {
+        expect(known).toBeUndefined();
+        whole.set(created, one);
+        continue;
+      }
+      const delta = { ...known.choices[0]?.delta, ...choice.delta };
+      const count = ({ delta }: { delta: Delta }): number => Object.keys(delta).length;
+      expect(Object.keys(delta)).toHaveLength(count(choice) + known.choices.reduce((sum, one) => sum + count(one), 0));
+      whole.set(created, { ...known, ...one, choices: [{ ...choice, delta }] });
+    }
+    return [...whole.values()].toSorted((one, other) => (one.created ?? 0) - (other.created ?? 0));
+  }
 
   test('no byte of a phrase of at most 256 bytes is sent, nor any frame after its end, whichever texts are paused', () => {
     const phrase = fc
@@ -259,13 +278,14 @@ describe('generated streams of several texts that stand still and grow again', (
         expect(result.end).toEqual({ kind: 'finished' });
         const received = read(result.emitted);
         const numbers = received.map(({ created = 0 }) => created);
-        expect(numbers.toSorted((one, other) => one - other)).toEqual(sent.map((_, at) => at));
+        expect(undivided(received)).toEqual(sent);
         expect(numbers.slice(-2)).toEqual([sent.length - 2, sent.length - 1]);
         expect(textsOf(received)).toEqual(textsOf(sent));
-        const contents = (list: readonly Frame[]) => list.filter(({ choices }) => choices[0]?.delta.content);
-        expect(contents(received)).toEqual(contents(sent));
-        const calls = (list: readonly Frame[]) => list.filter(({ choices }) => choices[0]?.delta.tool_calls);
-        expect(calls(received)).toEqual(calls(sent));
+        for (const key of ['content', 'tool_calls'] as const) {
+          const pieces = (list: readonly Frame[]) =>
+            list.flatMap(({ created, choices }) => (choices[0]?.delta[key] ? [[created, choices[0].delta[key]]] : []));
+          expect(pieces(received)).toEqual(pieces(sent));
+        }
       }),
       { numRuns: 400, endOnFailure: true },
     );

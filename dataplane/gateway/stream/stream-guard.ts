@@ -54,7 +54,7 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
 export class StreamGuard extends SteppedGuard {
   readonly #texts = new StreamTexts();
   readonly #lone = new LoneTexts();
-  readonly #frames = new FrameQueue(this.#texts, this.#lone);
+  readonly #frames = new FrameQueue(this.#texts, this.#lone, streamBounds.waitingBytes);
   readonly #further = new FurtherTexts(this.#texts);
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
@@ -80,7 +80,8 @@ export class StreamGuard extends SteppedGuard {
 
   /** Memory of the frames that are held and of the texts of calls that are still to be judged, bytes. */
   get heldBytes(): number {
-    return this.#frames.bytes + this.#frames.size * bytesPerValue + this.#callTextBytes + this.#lone.heldBytes;
+    const texts = this.#callTextBytes + this.#lone.heldBytes + this.#further.heldBytes;
+    return this.#frames.bytes + this.#frames.size * bytesPerValue + texts;
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {

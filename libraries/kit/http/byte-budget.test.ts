@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
 
 beforeEach(() => {
@@ -133,6 +133,142 @@ test('requests of one caller that each need half of the budget end one after the
   expect(finished).toEqual(Array.from({ length: 8 }, () => true));
   expect(most).toBeLessThanOrEqual(100);
   expect(budget.taken).toBe(0);
+});
+
+describe('callers that share bytes', () => {
+  /** Half of the limit is reserved for the oldest request. */
+  const open = (limit: number) => {
+    const budget = createByteBudget({ limit, largest: limit / 2, waitMs: 1_000 });
+    const of = (caller: string) => {
+      const bytes = budget.open();
+      bytes.shareFor(caller);
+      return bytes;
+    };
+    return { budget, of };
+  };
+  /** The answer to a request for bytes so far. */
+  const later = (taken: boolean | Promise<boolean>) => {
+    const state: { taken: boolean | undefined } = { taken: undefined };
+    void Promise.resolve(taken).then((answer) => {
+      state.taken = answer;
+    });
+    return state;
+  };
+  const settled = () => vi.advanceTimersByTimeAsync(0);
+
+  test('a caller takes all that is not reserved while no other one has asked for a minute, and half before', async () => {
+    const { budget, of } = open(100);
+    using _oldest = of('ann');
+    using ann = of('ann');
+    expect(ann.take(50)).toBe(true);
+    ann.release(50);
+    {
+      using bob = of('bob');
+      expect(bob.take(1)).toBe(true);
+    }
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(ann.take(25)).toBe(true);
+    const early = later(ann.take(1));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(early.taken).toBe(false);
+    expect(ann.take(25)).toBe(true);
+    expect(budget.taken).toBe(50);
+  });
+
+  test('two callers that ask have half each, and a request without bytes is not one that asks', () => {
+    const { of } = open(100);
+    using _oldest = of('ann');
+    using ann = of('ann');
+    using bob = of('bob');
+    expect(ann.take(26)).toBe(true);
+    expect(bob.take(24)).toBe(true);
+    expect(ann.take(1)).toBeInstanceOf(Promise);
+    ann.release(3);
+    expect(bob.take(1)).toBe(true);
+    expect(bob.take(1)).toBeInstanceOf(Promise);
+  });
+
+  test('bytes of a caller that holds all of them are given to another one that waits', async () => {
+    const { budget, of } = open(100);
+    using _oldest = of('ann');
+    const held = Array.from({ length: 5 }, () => of('ann'));
+    for (const one of held) expect(one.take(10)).toBe(true);
+    using more = of('ann');
+    using bob = of('bob');
+    const [ofAnn, ofBob] = [later(more.take(10)), later(bob.take(20))];
+    held[0]?.[Symbol.dispose]();
+    await settled();
+    expect([ofAnn.taken, ofBob.taken, budget.taken]).toEqual([undefined, undefined, 40]);
+    held[1]?.[Symbol.dispose]();
+    await settled();
+    expect([ofAnn.taken, ofBob.taken, budget.taken]).toEqual([undefined, true, 50]);
+    held[2]?.[Symbol.dispose]();
+    held[3]?.[Symbol.dispose]();
+    await settled();
+    expect([ofAnn.taken, budget.taken]).toEqual([true, 40]);
+  });
+
+  test('callers that wait have equal shares, and one that needs more than its share holds up none', async () => {
+    const { budget, of } = open(120);
+    using _oldest = of('dan');
+    const held = Array.from({ length: 6 }, () => of('dan'));
+    for (const one of held) expect(one.take(10)).toBe(true);
+    const end = async (count: number) => {
+      for (const one of held.splice(0, count)) one[Symbol.dispose]();
+      await settled();
+    };
+    using bob = of('bob');
+    using dan = of('dan');
+    using carl = of('carl');
+    using ann = of('ann');
+    const waits = [bob.take(25), dan.take(10), carl.take(10), ann.take(10)].map(later);
+    const answers = () => waits.map(({ taken }) => taken);
+    await end(1);
+    expect(answers()).toEqual([undefined, undefined, true, undefined]);
+    await end(1);
+    expect(answers()).toEqual([undefined, undefined, true, true]);
+    await end(3);
+    expect(answers()).toEqual([undefined, true, true, true]);
+    await end(1);
+    expect(answers()).toEqual([true, true, true, true]);
+    expect(budget.taken).toBe(55);
+  });
+
+  test('a request whose time is over no longer bounds the others', async () => {
+    const { of } = open(120);
+    using _oldest = of('eve');
+    using eve = of('eve');
+    using dan = of('dan');
+    expect([eve.take(25), dan.take(20)]).toEqual([true, true]);
+    using bob = of('bob');
+    using carl = of('carl');
+    const waits = [bob.take(16), carl.take(16)].map(later);
+    await vi.advanceTimersByTimeAsync(500);
+    const late = later(dan.take(5));
+    await vi.advanceTimersByTimeAsync(499);
+    expect(late.taken).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect([late.taken, ...waits.map(({ taken }) => taken)]).toEqual([true, false, false]);
+  });
+
+  test('requests of several callers that each need half of the budget all end, and never hold more than the limit', async () => {
+    const { budget, of } = open(100);
+    let most = 0;
+    const finished = await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        using bytes = of(['ann', 'bob', 'carl'][at % 3] ?? '');
+        for (let piece = 0; piece < 5; piece += 1) {
+          await Promise.resolve();
+          if (!(await bytes.take(10))) return false;
+          most = Math.max(most, budget.taken);
+        }
+        return true;
+      }),
+    );
+    expect(finished.every(Boolean)).toBe(true);
+    expect(most).toBeLessThanOrEqual(100);
+    expect(budget.taken).toBe(0);
+  });
 });
 
 test('a request that holds bytes counts for its caller', () => {

@@ -80,6 +80,8 @@ export const ruleSentencesRu: SentenceTable = {
   'remove one of them': 'уберите одно из двух',
   'it has \\b next to a character outside of ASCII, where \\b is a boundary only next to an ASCII letter, digit or underscore: remove \\b, or use a stop list with match: token':
     '\\b стоит рядом со знаком вне ASCII, а границей он служит только рядом с латинской буквой, цифрой или подчёркиванием: уберите \\b или используйте список терминов с match: token',
+  'a match of {length} characters shows {kept} of them (keepFirst and keepLast): keep at most half of the shortest match, or match longer texts only':
+    'совпадение из {length} знаков показывает {kept} из них (keepFirst и keepLast): оставляйте не больше половины самого короткого совпадения или ищите только более длинные тексты',
   '{reason*}, so streamed answers cannot be checked and are refused':
     '{reason}, поэтому потоковые ответы проверить нельзя и они отклоняются',
   '{reason*}, so it may judge a streamed answer differently from a whole one':

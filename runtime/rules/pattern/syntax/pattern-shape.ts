@@ -6,7 +6,9 @@ export type PatternShape = {
   readonly minBytes: number;
   /** Infinity when unbounded. */
   readonly maxBytes: number;
-  /** The longest match in bytes, Infinity when unbounded; a `\C` counts as one byte. */
+  /** The shortest match in characters; a `\C` counts as none, because it can be a part of one. */
+  readonly minCharacters: number;
+  /** The longest match in characters, Infinity when unbounded; a `\C` counts as one. */
   readonly maxCharacters: number;
   /** Whether some match may be empty. */
   readonly canMatchEmpty: boolean;
@@ -22,12 +24,20 @@ export type PatternShape = {
 const EMPTY: PatternShape = {
   minBytes: 0,
   maxBytes: 0,
+  minCharacters: 0,
   maxCharacters: 0,
   canMatchEmpty: true,
   anchored: false,
   usesAnyByte: false,
 };
-const CHARACTER: PatternShape = { ...EMPTY, minBytes: 1, maxBytes: 1, maxCharacters: 1, canMatchEmpty: false };
+const CHARACTER: PatternShape = {
+  ...EMPTY,
+  minBytes: 1,
+  maxBytes: 1,
+  minCharacters: 1,
+  maxCharacters: 1,
+  canMatchEmpty: false,
+};
 
 /**
  * The shape of a pattern. Bounds are exact for the texts that the tree can match, assertions taken as always true:
@@ -38,7 +48,7 @@ export function shapeOf(node: PatternNode): PatternShape {
     case 'empty':
       return EMPTY;
     case 'any-byte':
-      return { ...CHARACTER, usesAnyByte: true };
+      return { ...CHARACTER, minCharacters: 0, usesAnyByte: true };
     case 'assertion':
       return { ...EMPTY, anchored: !node.at.endsWith('word-boundary') };
     case 'runes':
@@ -62,6 +72,7 @@ function joined(a: PatternShape, b: PatternShape): PatternShape {
   return {
     minBytes: a.minBytes + b.minBytes,
     maxBytes: a.maxBytes + b.maxBytes,
+    minCharacters: a.minCharacters + b.minCharacters,
     maxCharacters: a.maxCharacters + b.maxCharacters,
     canMatchEmpty: a.canMatchEmpty && b.canMatchEmpty,
     anchored: a.anchored || b.anchored,
@@ -73,6 +84,7 @@ function eitherOf(a: PatternShape, b: PatternShape): PatternShape {
   return {
     minBytes: Math.min(a.minBytes, b.minBytes),
     maxBytes: Math.max(a.maxBytes, b.maxBytes),
+    minCharacters: Math.min(a.minCharacters, b.minCharacters),
     maxCharacters: Math.max(a.maxCharacters, b.maxCharacters),
     canMatchEmpty: a.canMatchEmpty || b.canMatchEmpty,
     anchored: a.anchored || b.anchored,
@@ -85,6 +97,7 @@ function repeated(item: PatternShape, min: number, max: number): PatternShape {
   return {
     ...item,
     minBytes: item.minBytes * min,
+    minCharacters: item.minCharacters * min,
     maxBytes: item.maxBytes === 0 ? 0 : item.maxBytes * max,
     maxCharacters: item.maxCharacters === 0 ? 0 : item.maxCharacters * max,
     canMatchEmpty: item.canMatchEmpty || min === 0,
