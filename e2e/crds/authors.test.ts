@@ -6,6 +6,7 @@ import { purgedSpec } from '#resources/purged-revision';
 import { root } from '../../hack/check/run-tool.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { fullObjects } from './full-objects.ts';
+import { largePolicy } from './large-policy.ts';
 import { type ApiServerResponse, collection, item, testNamespace, useTestApi } from './test-api.ts';
 
 const writtenBy = 'portcullis.dev/written-by';
@@ -108,6 +109,15 @@ describe('the users whom the API server names', () => {
       expect(await named()).toMatchObject({ kept: 'x', [writtenBy]: 'bob' });
     },
   );
+
+  test('the user who writes a policy of 690 KiB is named', async () => {
+    const { metadata, ...large } = largePolicy('large-of-a-user');
+    const annotated = { ...large, metadata: { ...metadata, annotations: forged } };
+    const apply = ['apply', '--server-side', '--filename=-'];
+    await kubectlAs('alice', apply, JSON.stringify(annotated));
+    await kubectlAs('alice', apply, JSON.stringify({ ...annotated, spec: { ...large.spec, description: 'changed' } }));
+    expect(annotationsOf(await read('large-of-a-user', 'guardrailpolicy'))).toMatchObject({ [writtenBy]: 'alice' });
+  });
 
   test('an object without annotations gets them, and a dry run shows them and stores nothing', async () => {
     const shown = await kubectlAs(
