@@ -1,5 +1,6 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
 import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
+import { authorSettings } from '#kube/client/author-settings';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import type {
   AgentAccess,
@@ -155,6 +156,7 @@ const cluster = {
     help: 'cluster: name of the Lease by which replicas elect the leader',
     default: 'portcullis-operator',
   }),
+  ...authorSettings,
 };
 
 /** Settings of the operator. */
@@ -267,6 +269,7 @@ function clusterConfig(values: Values<typeof shared & typeof authority & typeof 
     cacheDirectory: values.PORTCULLIS_CACHE_DIR,
     replica: values.PORTCULLIS_REPLICA,
     leaseName: values.PORTCULLIS_LEASE_NAME,
+    namesUsers: values.PORTCULLIS_CHANGE_AUTHORS === 'admission',
   };
 }
 

@@ -1,4 +1,12 @@
-import { createdAnnotation, type Kind, kinds, operatorFinalizer, restoredUidAnnotation } from '#resources/kinds';
+import {
+  appliedByAnnotation,
+  createdAnnotation,
+  type Kind,
+  kinds,
+  operatorFinalizer,
+  restoredUidAnnotation,
+  writtenByAnnotation,
+} from '#resources/kinds';
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 
@@ -34,11 +42,13 @@ export function isKept({ metadata }: Stored<Resource>): boolean {
 
 function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): Metadata {
   const { name, labels, deletionTimestamp } = metadata;
+  // The server of a restore names the user who restores; another server names nobody.
+  const { [writtenByAnnotation]: _writer, [appliedByAnnotation]: _applier, ...others } = metadata.annotations ?? {};
   const annotations = {
     [createdAnnotation]: metadata.creationTimestamp,
     // The service identifies the collection by this UID, and a restored resource has another one.
     ...(kind === kinds.collection.kind ? { [restoredUidAnnotation]: metadata.uid } : {}),
-    ...metadata.annotations,
+    ...others,
   };
   return {
     name,

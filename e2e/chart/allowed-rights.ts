@@ -27,6 +27,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/guardrailpolicies/status: patch',
     'portcullis.dev/guardrailpolicies: create',
     'portcullis.dev/guardrailpolicies: get list patch watch',
+    'portcullis.dev/guardrailpolicies: state-author',
     'portcullis.dev/modelbindings/status: patch',
     'portcullis.dev/modelbindings: get list patch watch',
     'portcullis.dev/policyrevisions: create get list patch watch',
@@ -47,6 +48,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/gatewayreports: list watch',
     'portcullis.dev/gatewayroutes: get list watch',
     'portcullis.dev/guardrailpolicies: create get list patch watch',
+    'portcullis.dev/guardrailpolicies: state-author',
     'portcullis.dev/modelbindings: get list patch watch',
     'portcullis.dev/policyrevisions: create get list patch watch',
     'portcullis.dev/runtimeworkloads: list',
@@ -66,12 +68,16 @@ export function allowedResources(component: string): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
+/** Rights that admission policies ask for; no request needs them. */
+const askedByPolicies: readonly string[] = ['operate', 'state-author'];
+
 /** Every request that a component is allowed, as `verb group/resource`. */
 export function allowedRequests(component: string): readonly string[] {
   return (allowedRights[component] ?? [])
     .flatMap((line) => {
       const [resource = '', verbs = ''] = line.split(': ');
-      return verbs.split(' ').map((verb) => `${verb} ${resource.split(' ')[0]}`);
+      const requested = verbs.split(' ').filter((verb) => !askedByPolicies.includes(verb));
+      return requested.map((verb) => `${verb} ${resource.split(' ')[0]}`);
     })
     .toSorted();
 }

@@ -14,6 +14,7 @@ import {
   release,
   renderChart,
   renderFile,
+  servesAuthors,
   valuesFiles,
   valuesPath,
 } from './tools/render-chart.ts';
@@ -23,6 +24,8 @@ type Selecting = { readonly spec: { readonly selector: Labels & { readonly match
 
 const clusterKinds = [
   'CustomResourceDefinition',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionPolicyBinding',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionPolicyBinding',
   'ClusterRole',
@@ -103,6 +106,31 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       const { metadata: _theirs, ...expected } = sources.find((source) => keyOf(source) === keyOf(object)) ?? object;
       expect(content, keyOf(object)).toEqual(expected);
     }
+  });
+
+  test('the policies that name users are rendered where the cluster serves them, and only then operator and management API believe the names', async () => {
+    const authors = definitionsIn('authors').map(keyOf);
+    const installs = !file.startsWith('second');
+    const found = async (...args: readonly string[]) => {
+      const objects = await renderChart(['--values', valuesPath(file), ...args]);
+      const policies = ofKind(objects, 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding');
+      for (const { metadata } of policies) expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+      const believing = podsOf(objects).filter(({ spec }) =>
+        spec.containers.some(({ env }) =>
+          env?.some(({ name, value }) => name === 'PORTCULLIS_CHANGE_AUTHORS' && value === 'admission'),
+        ),
+      );
+      return {
+        policies: policies.map(keyOf).toSorted(),
+        believing: believing.map(({ labels }) => labels['app.kubernetes.io/component']).toSorted(),
+      };
+    };
+    const managed = /^(least|retrieval)/.test(file) ? [] : ['management'];
+    expect(await found()).toEqual({ policies: [], believing: [] });
+    expect(await found(servesAuthors)).toEqual({
+      policies: installs ? authors.toSorted() : [],
+      believing: installs ? [...managed, 'operator'] : [],
+    });
   });
 
   test('a Secret is created only when the values name none', async () => {

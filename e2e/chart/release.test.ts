@@ -10,7 +10,7 @@ import { type ControlPlane, startControlPlane } from '../../hack/cluster/life/st
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { runSourceFile } from './run-source-file.ts';
 import { chartFolder, helm, helmOk, missingHelm, skipWithout } from './tools/helm.ts';
-import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './tools/render-chart.ts';
+import { ofKind, renderChart, renderFile, servesAuthors, valuesFiles, valuesPath } from './tools/render-chart.ts';
 
 const missing = missingHelm ?? missingApiServer;
 const name = 'guardrails';
@@ -181,12 +181,15 @@ describe('a release', () => {
       'guardrailpolicy.portcullis.dev/guarded-chat\nmodelbinding.portcullis.dev/guarded-echo\n',
     );
     const ofCluster = [
-      'customresourcedefinitions,validatingadmissionpolicies,validatingadmissionpolicybindings,clusterroles',
+      [
+        'customresourcedefinitions,clusterroles,validatingadmissionpolicies,validatingadmissionpolicybindings',
+        'mutatingadmissionpolicies,mutatingadmissionpolicybindings',
+      ].join(),
     ];
     const kept = (await admin('get', ...ofCluster, '--selector=app.kubernetes.io/part-of=portcullis', '--output=name'))
       .trim()
       .split('\n');
-    const rendered = (await renderFile('default-values.yaml')).filter(
+    const rendered = (await renderChart(['--values', valuesPath('default-values.yaml'), servesAuthors])).filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
     );
     // The Secrets of the workload token and the database password are missing on purpose.

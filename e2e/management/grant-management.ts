@@ -19,6 +19,7 @@ export const managementRules = [
     resources: ['guardrailpolicies', 'policyrevisions', 'modelbindings'],
     verbs: ['patch'],
   },
+  { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies'], verbs: ['state-author'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
 ] as const;
 

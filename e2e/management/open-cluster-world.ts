@@ -32,14 +32,20 @@ export type ClusterWorld = ManagementWorld & {
  * replica is a pod there whose reports the test controls.
  * @param options.server a shared API server with simulated nodes, which is disposed with the world; without it a new one
  *   is started and can be restarted
+ * @param options.operatorSettings further settings of the operator
  */
 export async function openClusterWorld(
-  options: WorldOptions & { readonly server?: ApiServer } = {},
+  options: WorldOptions & {
+    readonly server?: ApiServer;
+    readonly operatorSettings?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
-  const { server: given, ...rest } = options;
+  const { server: given, operatorSettings = {}, ...rest } = options;
   if (given !== undefined) parts.use(given);
-  const cluster = parts.use(await openScaleWorld(given === undefined ? {} : { server: given }));
+  const cluster = parts.use(
+    await openScaleWorld({ operatorSettings, ...(given === undefined ? {} : { server: given }) }),
+  );
   const { client, folder, server } = cluster;
   await writeFile(join(folder, 'environment', 'providers.yaml'), testProviders);
   const [beside] = await Promise.all([

@@ -28,6 +28,8 @@ const nodes = 10;
 type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
   /** A shared server with simulated nodes; without an audit log writers are unknown. */
   readonly server?: ApiServer;
+  /** Further settings of operators. */
+  readonly operatorSettings?: Readonly<Record<string, string>>;
 };
 
 export async function openScaleWorld(options: ScaleOptions = {}): Promise<ScaleWorld> {
@@ -66,6 +68,7 @@ export async function openScaleWorld(options: ScaleOptions = {}): Promise<ScaleW
         PORTCULLIS_MODE: 'cluster',
         PORTCULLIS_ENVIRONMENT_DIR: join(folder, 'environment'),
         PORTCULLIS_REPLICA: replica,
+        ...options.operatorSettings,
       };
     },
     gatewayEnvironment: (replica, podUid) => ({

@@ -68,6 +68,7 @@ export async function startClusterOperator(
       retrieval: undefined,
       authority: undefined,
       build: undefined,
+      namesUsers: false,
       ...config,
     },
     { logger: createLogger({ service: 'operator', level: 'info', destination }), onLost: lost.resolve, ...overrides },

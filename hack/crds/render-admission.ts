@@ -1,4 +1,5 @@
 import { type AdmissionRule, admissionRules } from '#resources/admission-rules';
+import { type AuthorRule, authorRules } from '#resources/author-rules';
 import { group, apiVersion as resourceVersion } from '#resources/kinds';
 import { type UserRole, userRoles } from '#resources/user-roles';
 import { partOf } from './render-definition.ts';
@@ -44,6 +45,62 @@ function bindingOf({ name, params }: AdmissionRule) {
       // Without a namespace in the reference, the API server takes objects of the request's namespace.
       ...(params === undefined ? {} : { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
       validationActions: ['Deny'],
+    },
+  };
+}
+
+/** A MutatingAdmissionPolicy and its binding, by file name. Kubernetes has them from 1.36 on. */
+export function renderAuthors(): ReadonlyMap<string, readonly unknown[]> {
+  return new Map(
+    authorRules.map((rule) => [
+      `${rule.name}.yaml`,
+      [
+        authorPolicyOf(rule),
+        {
+          apiVersion,
+          kind: 'MutatingAdmissionPolicyBinding',
+          metadata: { name: rule.name, labels: partOf },
+          spec: { policyName: rule.name },
+        },
+      ],
+    ]),
+  );
+}
+
+function authorPolicyOf({ name, description, kinds, annotation, variables }: AuthorRule) {
+  const path = `'/metadata/annotations/${annotation.replace('/', '~1')}'`;
+  return {
+    apiVersion,
+    kind: 'MutatingAdmissionPolicy',
+    metadata: { name, labels: partOf, annotations: { 'portcullis.dev/description': description } },
+    spec: {
+      failurePolicy: 'Fail',
+      // A webhook may change the spec afterwards.
+      reinvocationPolicy: 'IfNeeded',
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: [group],
+            apiVersions: ['*'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: kinds.map(({ plural }) => plural),
+          },
+        ],
+      },
+      variables,
+      mutations: [
+        {
+          patchType: 'JSONPatch',
+          jsonPatch: {
+            expression: [
+              'variables.author == variables.sent ? [] :',
+              `size(variables.author) == 0 ? [JSONPatch{op: 'remove', path: ${path}}] :`,
+              `has(object.metadata.annotations) ? [JSONPatch{op: 'add', path: ${path}, value: variables.author[0]}] :`,
+              `[JSONPatch{op: 'add', path: '/metadata/annotations', value: {'${annotation}': variables.author[0]}}]`,
+            ].join(' '),
+          },
+        },
+      ],
     },
   };
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { group, kinds } from '#resources/kinds';
-import { renderAdmission, renderRoles } from '../crds/render-admission.ts';
+import { renderAdmission, renderAuthors, renderRoles } from '../crds/render-admission.ts';
 import { renderDefinition } from '../crds/render-definition.ts';
 
 const notice = '# Written by npm run generate from the schemas in libraries/resources/.\n';
@@ -11,7 +11,7 @@ function yamlOf(documents: readonly unknown[]): string {
   return notice + documents.map((one) => stringify(one, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }
 
-/** Definitions, admission policies and user roles, for kubectl in `crds/` and for the chart. */
+/** Definitions, admission policies, those that name authors, and user roles, for kubectl in `crds/` and for the chart. */
 export function generate(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const key of Object.keys(kinds) as (keyof typeof kinds)[]) {
@@ -19,7 +19,12 @@ export function generate(): ReadonlyMap<string, string> {
     const text = yamlOf([renderDefinition(key)]);
     files.set(`crds/${name}`, text).set(`${chart}/crds/${name}`, text);
   }
-  for (const [folder, rendered] of [['admission', renderAdmission()] as const, ['roles', renderRoles()] as const]) {
+  const folders = [
+    ['admission', renderAdmission()],
+    ['authors', renderAuthors()],
+    ['roles', renderRoles()],
+  ] as const;
+  for (const [folder, rendered] of folders) {
     for (const [name, documents] of rendered) {
       const text = yamlOf(documents);
       files.set(`crds/${folder}/${name}`, text).set(`${chart}/${folder}/${name}`, text);

@@ -71,7 +71,7 @@ export const auditAuthorSchema = z
     z.strictObject({ kind: z.literal('unknown') }),
   ])
   .describe(
-    'token: subject and act chain of a verified token, the direct caller first. claimed: a name that was stated and not verified, such as a field manager. service: a process of the installation. unknown: no one was named.',
+    'token: subject and act chain of a verified token, the direct caller first. claimed: a name from the resources; one that ends with (Kubernetes user) is that of the API server, every other one was stated and not verified, such as a field manager. service: a process of the installation. unknown: no one was named.',
   );
 export type AuditAuthor = z.output<typeof auditAuthorSchema>;
 

@@ -11,7 +11,7 @@ const historyEntrySchema = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'The subject of the command, or the field manager or name that another client stated; null if none is known.',
+      'The subject of the command, the user of Kubernetes, or the field manager or name that another client stated; null if none is known.',
     ),
   message: z.string().nullable().describe('The reason that was given for the change; null without one.'),
   definitionDigest: z.string().describe('SHA-256 of the definition as canonical JSON (RFC 8785).'),

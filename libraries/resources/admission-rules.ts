@@ -30,7 +30,7 @@ export const idChangeMessage = `the label ${idLabel} is set once and never chang
 export const restoredUidMessage = `the annotation ${restoredUidAnnotation} is set by a restore only and never changes`;
 
 /** A right that no role grants: writing reports in the name of any replica. */
-const writeAnyVerb = 'write-any';
+export const writeAnyVerb = 'write-any';
 /** The right of the operator's service account, on routes: to write objects that only the operator writes. */
 const operateVerb = 'operate';
 /** The right to create such objects from a backup; it does not allow changing one. */
@@ -41,7 +41,7 @@ const labelsOf = (object: string): string =>
 const has = (labels: string): string => `'${idLabel}' in variables.${labels}`;
 const value = (labels: string): string => `variables.${labels}['${idLabel}']`;
 
-const annotationsOf = (object: string): string =>
+export const annotationsOf = (object: string): string =>
   `${object} != null && has(${object}.metadata.annotations) ? ${object}.metadata.annotations : {}`;
 const hasRestored = (annotations: string): string => `('${restoredUidAnnotation}' in variables.${annotations})`;
 const restored = (annotations: string): string => `variables.${annotations}['${restoredUidAnnotation}']`;

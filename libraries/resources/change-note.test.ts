@@ -46,6 +46,7 @@ test.each([
   '{"token":"t-1","author":5}',
   '{"token":"t-1","unknown":"x"}',
   JSON.stringify({ token: 't-1', message: 'two\nlines' }),
+  JSON.stringify({ token: 't-1', author: 'ann (Kubernetes user)' }),
 ])('an annotation that is not a note is ignored: %s', (value) => {
   expect(readChangeNote(noted(value), 't-1')).toBeUndefined();
 });

@@ -18,11 +18,19 @@ const line = (max: number) =>
 export const changeAuthorSchema = line(256);
 export const changeMessageSchema = line(512);
 
-/** The author and the reason of a change, as its writer stated them. */
+/** What follows the name of a user whom the API server knows; no writer can state such an author. */
+const userMark = ' (Kubernetes user)';
+
+/** The author of a change that the API server names. */
+export function kubernetesUser(name: string): string {
+  return `${name}${userMark}`;
+}
+
+/** The author and the reason of a change, as its writer stated them or as the API server knows them. */
 export type ChangeNote = {
   /**
-   * A subject of the management API, a user of the command line, or a field manager; the text names which of them it
-   * is.
+   * A subject of the management API, a user of the command line or of Kubernetes, or a field manager; the text names
+   * which of them it is.
    */
   readonly author?: string | undefined;
   readonly message?: string | undefined;
@@ -30,7 +38,7 @@ export type ChangeNote = {
 
 const noteSchema = z.strictObject({
   token: z.string().max(128),
-  author: changeAuthorSchema.optional(),
+  author: changeAuthorSchema.refine((author) => !author.endsWith(userMark)).optional(),
   message: changeMessageSchema.optional(),
 });
 

@@ -42,6 +42,13 @@ export const createdAnnotation = `${group}/created`;
  * is created, by a user with the right to restore, and never changes.
  */
 export const restoredUidAnnotation = `${group}/restored-uid`;
+/**
+ * Annotation with the user who wrote the current spec, as the API server knows that user. `author-rules.ts` sets it; it is
+ * true only where these rules are in force.
+ */
+export const writtenByAnnotation = `${group}/written-by`;
+/** The same of a ModelBinding, for the newest change that requests an application. */
+export const appliedByAnnotation = `${group}/applied-by`;
 /** Finalizer of the operator on policies, bindings, collections, agents and their versions. */
 export const operatorFinalizer = `${group}/operator`;
 /**

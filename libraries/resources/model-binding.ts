@@ -99,7 +99,9 @@ const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
   author: changeAuthorSchema
     .optional()
-    .describe('author is the subject that requested the application, as stated by the client that wrote it.'),
+    .describe(
+      'author is the subject that requested the application: the user whom the API server names, or as stated by the client that wrote it.',
+    ),
   message: changeMessageSchema.optional().describe('message is the reason that was given for the application.'),
   policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
   policyRevision: z.int().min(1).max(2_147_483_647).optional().describe('policyRevision is absent for an unbind.'),

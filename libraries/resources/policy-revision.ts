@@ -21,7 +21,9 @@ const policyRevisionSpecSchema = z.strictObject({
   token: z.string().max(128).describe('token is the change token of that generation; empty when there was none.'),
   author: changeAuthorSchema
     .optional()
-    .describe('author is the subject that made the change, as stated by the client that wrote it.'),
+    .describe(
+      'author is the subject that made the change: the user whom the API server names, or as stated by the client that wrote it.',
+    ),
   message: changeMessageSchema.optional().describe('message is the reason that was given for the change.'),
   displayName: codePoints(0, 128).describe('displayName is the display name at that time.'),
   description: codePoints(0, 4_096).describe('description is the description at that time.'),

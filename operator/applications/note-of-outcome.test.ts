@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepLastManager } from '#kube/client/field-manager';
+import { keepAuthors } from '#kube/client/change-author';
 import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
 import { noteOfOutcome } from './note-of-outcome.ts';
@@ -16,7 +16,7 @@ const record = (change: Partial<ApplicationRecord>): ApplicationRecord => ({
 function bindingWith(apply: string, applications: readonly ApplicationRecord[] = []) {
   const managedFields = [{ manager: 'kubectl-edit', time: '2026-01-01T00:00:00Z', fieldsV1: { 'f:spec': {} } }];
   const annotations = { [changeNoteAnnotation]: writeChangeNote('t-1', note) };
-  const metadata = keepLastManager({ name: 'b', annotations, managedFields });
+  const metadata = keepAuthors({ name: 'b', annotations, managedFields }, false);
   return { metadata, spec: { apply } as ModelBinding['spec'], status: { applications: [...applications] } };
 }
 

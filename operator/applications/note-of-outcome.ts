@@ -1,10 +1,10 @@
-import { managerNote } from '#kube/client/field-manager';
+import { applicationNote } from '#kube/client/change-author';
 import { type ChangeNote, readChangeNote } from '#resources/change-note';
 import type { ModelBinding } from '#resources/model-binding';
 import type { OutcomeRecord } from './application.ts';
 
 /**
- * The author and the reason of an application: as the writer of the binding stated them, else the field manager. An
+ * The author and the reason of an application. An
  * application that the binding no longer requests, or that keeps the token of another one, has no stated note.
  */
 export function noteOfOutcome(
@@ -22,7 +22,7 @@ export function noteOfOutcome(
   const token = spec.apply ?? '';
   if (outcome.operationId !== token) return {};
   const stated = sameToken.length > 0 ? undefined : readChangeNote(metadata.annotations, token);
-  return stated ?? managerNote(metadata);
+  return applicationNote(metadata, stated);
 }
 
 function noteOf({ author, message }: ChangeNote): ChangeNote {

@@ -44,7 +44,8 @@ export async function openCluster(
   const { template, served: entries, agents: agentTemplate } = await readClusterEnvironment(files);
   const environment = parts.use(await watchEnvironment({ files, logger, metrics: tools.metrics }));
   const access = await accessOf(config.api);
-  const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
+  const { namespace, namesUsers } = config;
+  const opened = parts.use(createClient({ ...access, namespace, namesUsers, onRequest: tools.onRequest }));
   const plain = overrides.wrapClient?.(opened) ?? opened;
   const elector = parts.use(createElectionClient({ ...access, namespace: config.namespace }));
   const election = parts.use(

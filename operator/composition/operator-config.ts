@@ -76,6 +76,8 @@ export type ClusterConfig = SharedConfig & {
   readonly cacheDirectory: string | undefined;
   readonly replica: string;
   readonly leaseName: string;
+  /** Whether the API server names the users who make changes. */
+  readonly namesUsers: boolean;
 };
 
 export type OperatorConfig = StandaloneConfig | ClusterConfig;

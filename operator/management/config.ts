@@ -3,6 +3,7 @@ import { type AuditExport, auditExportOf, auditSettings } from '#audit/audit-set
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, type ListenAddress, listenAddressOf, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
+import { authorSettings } from '#kube/client/author-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
@@ -17,6 +18,7 @@ export const settings = {
     setting.file({ help: 'certificate authorities of the resource server, PEM; those of the system when absent' }),
   ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the resources', default: 'default' }),
+  ...authorSettings,
   ...databaseSettings('idempotency keys, operations and relations'),
   PORTCULLIS_ISSUERS_FILE: setting.file({
     help: 'YAML list of trusted issuers of platform tokens, each with issuer, audience and jwksUrl or jwksFile',
@@ -91,6 +93,8 @@ export type ManagementConfig = {
     readonly tokenFile: string;
     readonly caFile: string | undefined;
     readonly namespace: string;
+    /** Whether it names the users who make changes. */
+    readonly namesUsers: boolean;
   };
   readonly databaseUrl: string;
   readonly issuersFile: string;
@@ -132,6 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       tokenFile: read.PORTCULLIS_API_TOKEN_FILE,
       caFile: read.PORTCULLIS_API_CA_FILE,
       namespace: read.PORTCULLIS_NAMESPACE,
+      namesUsers: read.PORTCULLIS_CHANGE_AUTHORS === 'admission',
     },
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     issuersFile: read.PORTCULLIS_ISSUERS_FILE,

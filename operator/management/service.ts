@@ -282,9 +282,9 @@ function openClient(
   { api }: ManagementConfig,
   { wrapClient }: ManagementOverrides,
 ): KubeClient {
-  const { url, tokenFile, caFile, namespace } = api;
+  const { url, tokenFile, caFile, namespace, namesUsers } = api;
   const access = mountedAccess({ url: url.href, tokenFile, caFile });
-  const client = parts.use(createClient({ ...access, namespace, requestTimeoutMs }));
+  const client = parts.use(createClient({ ...access, namespace, namesUsers, requestTimeoutMs }));
   return wrapClient?.(client) ?? client;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#kit/time/clock';
+import { changeNote } from '#kube/client/change-author';
 import type { KubeClient } from '#kube/client/client';
-import { managerNote } from '#kube/client/field-manager';
 import { isKubeError } from '#kube/client/kube-error';
 import { type ChangeNote, readChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
@@ -130,11 +130,11 @@ type Noted = {
 };
 
 /**
- * The author and the reason of this generation of a policy: as the writer stated them, else the field manager.
+ * The author and the reason of this generation of a policy.
  * @param recordedTokens tokens of earlier revisions of this object: a later edit that keeps the token has no note
  */
 function noteOfPolicy({ metadata, spec }: Noted, recordedTokens: readonly string[]): ChangeNote {
   const token = spec.change ?? '';
   const stated = recordedTokens.includes(token) ? undefined : readChangeNote(metadata.annotations, token);
-  return stated ?? managerNote(metadata);
+  return changeNote(metadata, stated);
 }

@@ -383,6 +383,18 @@ issuers.yaml: |
 {{- end }}
 {{- end -}}
 
+{{/* Whether this release installs the policies that name the users who make changes: the cluster serves them. */}}
+{{- define "portcullis.namesUsers" -}}
+{{- if and .Values.admissionPolicies.install (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") -}}true{{- end -}}
+{{- end -}}
+
+{{/* The same as a variable of a container. */}}
+{{- define "portcullis.changeAuthors" -}}
+{{- if include "portcullis.namesUsers" . }}
+- { name: PORTCULLIS_CHANGE_AUTHORS, value: admission }
+{{- end }}
+{{- end -}}
+
 {{/* An object that is of the whole cluster stays when the release goes: (list context text) */}}
 {{- define "portcullis.kept" -}}
 {{- $ := index . 0 -}}

@@ -27,6 +27,9 @@ export function valuesPath(name: string): string {
   return join(chartFolder, 'ci', name);
 }
 
+/** Helm without a cluster renders the policies that name users only where it is told that the cluster serves them. */
+export const servesAuthors = '--api-versions=admissionregistration.k8s.io/v1/MutatingAdmissionPolicy';
+
 const rendered = new Map<string, Promise<readonly Rendered[]>>();
 
 /** The objects, including hooks, that Helm renders from the chart and a values file; rendered once. */

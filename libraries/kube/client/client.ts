@@ -81,6 +81,11 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
     readonly requestTimeoutMs?: number;
     /** Whether the server checks writes and stores none of them; they are stored when absent. */
     readonly dryRun?: boolean;
+    /**
+     * Whether the rules of `author-rules.ts` are in force on the server, so that the users whom its annotations name made the
+     * changes; the annotations are not believed when absent.
+     */
+    readonly namesUsers?: boolean;
     /** Maximum number of open connections to the server, watches included; 48 when absent. */
     readonly maxSockets?: number;
     /** Called for every finished request, for metrics. */
@@ -89,7 +94,7 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
 
 /** A client with its own connection pool; disposing it aborts every request and watch. */
 export function createClient(options: ClientOptions): KubeClient & AsyncDisposable {
-  const { namespace, requestTimeoutMs = defaultRequestTimeoutMs } = options;
+  const { namespace, requestTimeoutMs = defaultRequestTimeoutMs, namesUsers = false } = options;
   const credentials = options.credentials ?? tokenCredentials(options.tokenFile);
   const connection = openConnection({ ...options, credentials });
   const dryRun = options.dryRun === true ? { dryRun: 'All' } : {};
@@ -108,12 +113,15 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       contentType: 'application/json-patch+json',
       timeoutMs: requestTimeoutMs,
     });
-    return decodeObject<R>(answer, kind);
+    return decodeObject<R>(answer, kind, namesUsers);
   }
 
   return {
     namespace,
-    get: (kind, name) => getObject(connection, pathOf(kind, name), kind, name, requestTimeoutMs),
+    async get<R extends KubeObject = Resource>(kind: Kind, name: string) {
+      const found = await getObject(connection, pathOf(kind, name), kind, name, requestTimeoutMs);
+      return found === undefined ? undefined : decodeObject<R>(found, kind, namesUsers);
+    },
     async list(kind, list = {}) {
       const answer = await connection.send({
         method: 'GET',
@@ -123,7 +131,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
         timeoutMs: listTimeoutMs,
         signal: list.signal,
       });
-      return decodeList(answer, kind);
+      return decodeList(answer, kind, namesUsers);
     },
     async create<R extends KubeObject = Resource>(kind: Kind, object: R) {
       const answer = await connection.send({
@@ -133,7 +141,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
         body: object,
         timeoutMs: requestTimeoutMs,
       });
-      return decodeObject<R>(answer, kind);
+      return decodeObject<R>(answer, kind, namesUsers);
     },
     patch: (kind, name, operations) => patchAt(kind, pathOf(kind, name), operations),
     patchStatus: (kind, name, operations) => patchAt(kind, pathOf(kind, name, 'status'), operations),
@@ -146,22 +154,21 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
         timeoutMs: requestTimeoutMs,
       });
     },
-    watch: (kind, watch) => watchOnce(connection, pathOf(kind), kind, watch),
+    watch: (kind, watch) => watchOnce(connection, pathOf(kind), kind, { ...watch, namesUsers }),
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }
 
 /** Undefined only when the 404 names this object: the 404 of a proxy or of an unknown kind is an error. */
-async function getObject<R extends KubeObject = Resource>(
+async function getObject(
   connection: KubeConnection,
   path: string,
   kind: Kind,
   name: string,
   timeoutMs: number,
-): Promise<Stored<R> | undefined> {
+): Promise<unknown> {
   try {
-    const accept = acceptOf(kind, 'object');
-    return decodeObject<R>(await connection.send({ method: 'GET', path, accept, timeoutMs }), kind);
+    return await connection.send({ method: 'GET', path, accept: acceptOf(kind, 'object'), timeoutMs });
   } catch (error) {
     if (error instanceof KubeError && error.code === 'not_found' && error.details.absent === name) return undefined;
     throw error;

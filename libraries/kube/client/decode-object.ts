@@ -1,6 +1,6 @@
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { keepLastManager } from './field-manager.ts';
+import { keepAuthors } from './change-author.ts';
 import { KubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 import { apiVersionOf, isOwnKind } from './resource-path.ts';
@@ -45,18 +45,19 @@ function hasGeneration(metadata: { generation?: number | undefined }, kind: Kind
 }
 
 /** The object of a response. @throws KubeError `unavailable` for any other content */
-export function decodeObject<R extends KubeObject>(value: unknown, kind: Kind): Stored<R> {
+export function decodeObject<R extends KubeObject>(value: unknown, kind: Kind, namesUsers: boolean): Stored<R> {
   if (!isStoredObject<R>(value, kind))
     throw new KubeError('unavailable', `the response of the API server is not a ${kind.kind}`);
-  return withoutManagedFields(value);
+  return withoutManagedFields(value, namesUsers);
 }
 
 /**
  * Removes metadata.managedFields, which doubles the size of an object. The metadata is copied: V8 keeps an object with a
  * deleted member as a hash table, which takes a seventh more memory.
+ * @param namesUsers whether the server names the users who make changes
  */
-export function withoutManagedFields<R extends KubeObject>(object: Stored<R>): Stored<R> {
-  return Object.assign(object, { metadata: keepLastManager(object.metadata) });
+export function withoutManagedFields<R extends KubeObject>(object: Stored<R>, namesUsers: boolean): Stored<R> {
+  return Object.assign(object, { metadata: keepAuthors(object.metadata, namesUsers) });
 }
 
 export type ObjectList<R extends KubeObject> = {
@@ -68,7 +69,7 @@ export type ObjectList<R extends KubeObject> = {
 };
 
 /** The list of a response. @throws KubeError `unavailable` for any other content */
-export function decodeList<R extends KubeObject>(value: unknown, kind: Kind): ObjectList<R> {
+export function decodeList<R extends KubeObject>(value: unknown, kind: Kind, namesUsers: boolean): ObjectList<R> {
   const list = value as {
     kind?: unknown;
     items?: unknown;
@@ -82,7 +83,7 @@ export function decodeList<R extends KubeObject>(value: unknown, kind: Kind): Ob
   }
   const next = list.metadata?.continue;
   return {
-    items: items.map((item: unknown) => decodeObject<R>(typedItem(item, kind), kind)),
+    items: items.map((item: unknown) => decodeObject<R>(typedItem(item, kind), kind, namesUsers)),
     resourceVersion: version,
     ...(typeof next === 'string' && next !== '' ? { continue: next } : {}),
   };

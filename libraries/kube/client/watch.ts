@@ -39,7 +39,7 @@ export async function* watchOnce<R extends KubeObject>(
   connection: KubeConnection,
   path: string,
   kind: Kind,
-  options: WatchOptions,
+  options: WatchOptions & { readonly namesUsers: boolean },
 ): AsyncGenerator<WatchEvent<R>, void, void> {
   const seconds = options.timeoutSeconds ?? standardSeconds;
   const chunks = connection.stream({
@@ -58,17 +58,17 @@ export async function* watchOnce<R extends KubeObject>(
     signal: options.signal,
     ...(options.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: options.connectTimeoutMs }),
   });
-  for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind);
+  for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind, options.namesUsers);
 }
 
-function readEvent<R extends KubeObject>(line: Buffer, kind: Kind): WatchEvent<R> {
+function readEvent<R extends KubeObject>(line: Buffer, kind: Kind, namesUsers: boolean): WatchEvent<R> {
   const event = parseLine(line);
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
       if (!isStoredObject<R>(event.object, kind)) throw unreadable();
-      return { type: event.type, object: withoutManagedFields(event.object) };
+      return { type: event.type, object: withoutManagedFields(event.object, namesUsers) };
     case 'BOOKMARK':
       return { type: 'BOOKMARK', object: { metadata: { resourceVersion: bookmarkVersion(event.object, kind) } } };
     case 'ERROR':

@@ -1,6 +1,6 @@
 import { type AuditAuthor, type AuditContent, type AuditServing, auditNamedHolders } from '#contracts/audit';
 import { digestOf } from '#contracts/canonical';
-import { managerNote } from '#kube/client/field-manager';
+import { changeNote } from '#kube/client/change-author';
 import type { AccessHolder, Agent } from '#resources/agent';
 import { noteOfGeneration } from '#resources/change-note';
 import type { Stored } from '#resources/metadata';
@@ -98,12 +98,11 @@ const base = {
 const newForMs = 60_000;
 
 /**
- * The author whom the change names, else the newest field manager of the spec, made this change only if no generation
- * between the two was missed.
+ * The author of the newest change of the spec made this change only if no generation between the two was missed.
  */
 function authorOf(agent: Stored<Agent>, before: RecordedState<ObservedAgent>, now: Date): AuditAuthor {
   const { metadata } = agent;
-  const { author } = noteOfGeneration(agent) ?? managerNote(metadata);
+  const { author } = changeNote(metadata, noteOfGeneration(agent));
   const isNext = metadata.generation === before.generation + 1;
   const isTimely = before.state !== undefined || now.getTime() - Date.parse(metadata.creationTimestamp) <= newForMs;
   return author === undefined || !isNext || !isTimely ? { kind: 'unknown' } : { kind: 'claimed', name: author };

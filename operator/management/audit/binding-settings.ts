@@ -1,6 +1,6 @@
 import type { AuditContent, AuditSetting } from '#contracts/audit';
 import { digestOf } from '#contracts/canonical';
-import { managerNote } from '#kube/client/field-manager';
+import { changeNote } from '#kube/client/change-author';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
@@ -45,8 +45,8 @@ export function changesOfSettings(
 ): readonly AuditContent[] {
   const after = settingsOf(binding);
   if (before === undefined || after === undefined || before.digest === after.digest) return [];
-  const { author } = managerNote(binding.metadata);
-  // The newest field manager made this change only if no generation between the two was missed.
+  const { author } = changeNote(binding.metadata);
+  // The author of the newest change of the spec made this one only if no generation between the two was missed.
   const isNext = binding.metadata.generation === generation + 1;
   const changed = names.filter((name) => before.settings[name] !== after.settings[name]);
   return [

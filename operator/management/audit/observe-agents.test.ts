@@ -30,7 +30,7 @@ function desk(generation: number, spec: Partial<Agent['spec']> = {}, manager = '
     creationTimestamp: systemClock.date().toISOString(),
     managedFields,
   };
-  return withoutManagedFields({ ...agent, metadata, spec: { ...agent.spec, ...spec } } as Stored<Agent>);
+  return withoutManagedFields({ ...agent, metadata, spec: { ...agent.spec, ...spec } } as Stored<Agent>, false);
 }
 
 function withMetadata(agent: Stored<Agent>, metadata: Partial<Stored<Agent>['metadata']>): Stored<Agent> {

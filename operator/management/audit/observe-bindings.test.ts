@@ -23,7 +23,7 @@ function binding(generation: number, spec: Partial<ModelBindingSpec> = {}, id = 
     ...{ gateway: 'default', guardrail: { mode: 'None' }, contentProfile: 'text.v1', replicas: 1, ...spec },
   };
   const metadata = { name: 'chat', uid: 'uid-1', generation, labels: { [idLabel]: id }, managedFields };
-  return withoutManagedFields({ metadata, spec: whole } as unknown as Stored<ModelBinding>);
+  return withoutManagedFields({ metadata, spec: whole } as unknown as Stored<ModelBinding>, false);
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in the audit log'), () => {

@@ -1,5 +1,5 @@
 import { type AuditAuthor, type AuditContent, type AuditState, auditStateSchema } from '#contracts/audit';
-import { managerNote } from '#kube/client/field-manager';
+import { changeNote } from '#kube/client/change-author';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
@@ -109,7 +109,7 @@ const base = {
   since: null,
 } as const;
 
-/** The stated author of a change. Only commands of this API have a verified one. */
+/** The author of a change as the resources name them. */
 function claimedAuthor(author: string | undefined): AuditAuthor {
   return author === undefined ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
@@ -295,7 +295,7 @@ export function changesOfReturn(
         time: creationTimestamp,
         action: 'policy.record',
         code: null,
-        author: claimedAuthor(managerNote(metadata).author),
+        author: claimedAuthor(changeNote(metadata).author),
         target: { type: 'policy', id: policyId },
         after: stateOfRevision(standing),
       },

@@ -1,4 +1,4 @@
-import { changeTime, managerNote } from '#kube/client/field-manager';
+import { changeNote, changeTime } from '#kube/client/change-author';
 import { createdAnnotation } from '#resources/kinds';
 import type { Metadata, Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
@@ -11,7 +11,7 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly recordedAt: string;
   /** Size of its definition and tests. */
   readonly bytes: number;
-  /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
+  /** The author of the removal of the text; absent for a revision with its text, and where the server names none. */
   readonly purgedBy?: string | undefined;
   /** RFC 3339: time of the removal by the clock of the server. The client sets `purgeTime`, but cannot set this time. */
   readonly purgeSeenAt?: string | undefined;
@@ -28,7 +28,7 @@ export function knownRevision({ metadata, spec }: Stored<PolicyRevision>): Known
   const { definition, tests, ...rest } = spec;
   const bytes = storedBytes(definition, tests);
   const isPurged = rest.purgeTime !== undefined;
-  const purgedBy = isPurged ? managerNote(metadata).author : undefined;
+  const purgedBy = isPurged ? changeNote(metadata).author : undefined;
   const purgeSeenAt = isPurged ? changeTime(metadata) : undefined;
   return { ...rest, purgedBy, purgeSeenAt, objectName: metadata.name, recordedAt: createdAt(metadata), bytes };
 }
