@@ -28,8 +28,21 @@ test('a stream without events has a comment every 15 seconds', async () => {
   expect(await next()).toBe(':\n\n');
   answer.resolve('second');
   expect(await next()).toBe('data: second\n\n');
+  expect(await next()).toBe('event: stream-complete\ndata:\n\n');
   expect((await reader?.read())?.done).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a stream that the process cuts at its end is not marked as complete', async () => {
+  const stopping = new AbortController();
+  async function* parts(signal: AbortSignal): AsyncGenerator<string> {
+    yield 'first';
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  }
+  const response = streamEvents(contextOf('GET'), parts, stopping.signal);
+  const text = response.text();
+  stopping.abort();
+  expect(await text).not.toContain('stream-complete');
 });
 
 test('a HEAD request for a stream starts nothing', async () => {

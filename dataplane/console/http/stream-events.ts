@@ -13,6 +13,7 @@ export type StreamedPart = string | { readonly html: string; readonly id: string
 /**
  * Server-sent events with the HTML that the generator yields. A comment keeps the connection open where the generator yields
  * undefined, which is followed by a pause, an empty text, or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
+ * The event `stream-complete` comes after the last part; a stream that ends without it was cut.
  */
 export function streamEvents(
   context: ConsoleContext,
@@ -28,6 +29,7 @@ export function streamEvents(
   const encoder = new TextEncoder();
   const generator = parts(signal);
   const comment = encoder.encode(':\n\n');
+  const complete = encoder.encode('event: stream-complete\ndata:\n\n');
   let timer: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -44,6 +46,7 @@ export function streamEvents(
       timer?.refresh();
       if (done === true || signal.aborted) {
         clearInterval(timer);
+        if (!signal.aborted) controller.enqueue(complete);
         return controller.close();
       }
       if (value === undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
