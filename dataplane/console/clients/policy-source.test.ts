@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readPolicyForm } from './policy-form.ts';
-import { readPolicySource, readRecipes } from './policy-source.ts';
+import { nameProblems, readPolicySource, readRecipes } from './policy-source.ts';
 
 const secrets = readRecipes().get('secrets') ?? '';
 
@@ -21,6 +21,18 @@ describe('the source of a policy', () => {
     ['more than 1,500,000 characters', `# ${'x'.repeat(1_500_000)}`, 'the text is too long'],
   ])('%s is refused with its reason', (_name, text, problem) => {
     expect(readPolicySource(text)).toEqual({ ok: false, problems: [problem] });
+  });
+
+  test.each([
+    ['a', '', []],
+    ['a'.repeat(128), 'd'.repeat(2_048), []],
+    ['a'.repeat(129), '', ['name must have at most 128 characters']],
+    ['', '', ['name must have at least 1 characters; name must match ^[A-Za-z0-9][A-Za-z0-9._-]*$']],
+    ['a b', '', ['name must match ^[A-Za-z0-9][A-Za-z0-9._-]*$']],
+    ['a', 'd'.repeat(2_049), ['description must have at most 2048 characters']],
+  ])('the name %s and its description have the problems that the API would answer with', (name, description, problems) => {
+    const read = readPolicySource(secrets);
+    expect(read.ok ? nameProblems({ ...read.value, name, description }) : undefined).toEqual(problems);
   });
 
   test('a text with many faults lists the first 20', () => {
