@@ -27,9 +27,9 @@ describe('the source of a policy', () => {
     ['a', '', []],
     ['a'.repeat(128), 'd'.repeat(2_048), []],
     ['a'.repeat(129), '', ['name must have at most 128 characters']],
-    ['', '', ['name must have at least 1 characters; name must match ^[A-Za-z0-9][A-Za-z0-9._-]*$']],
-    ['a b', '', ['name must match ^[A-Za-z0-9][A-Za-z0-9._-]*$']],
-    ['a', 'd'.repeat(2_049), ['description must have at most 2048 characters']],
+    ['', '', ['name must not be empty; name must match /^[A-Za-z0-9][A-Za-z0-9._-]*$/']],
+    ['a b', '', ['name must match /^[A-Za-z0-9][A-Za-z0-9._-]*$/']],
+    ['a', 'd'.repeat(2_049), ['description is longer than 2048 code points']],
   ])('the name %s and its description have the problems that the API would answer with', (name, description, problems) => {
     const read = readPolicySource(secrets);
     expect(read.ok ? nameProblems({ ...read.value, name, description }) : undefined).toEqual(problems);
