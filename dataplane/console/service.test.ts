@@ -100,7 +100,13 @@ test('a request of a script gets a part of a page, and after the end of the sess
 
 const policyId = '01900000-0000-7000-8000-000000000001';
 const savedKey = 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
-const typedPolicy = { key: savedKey, id: policyId, etag: '"7"', status: 'draft', source: 'name: <b>typed</b>\r\nmore: "text"' };
+const typedPolicy = {
+  key: savedKey,
+  id: policyId,
+  etag: '"7"',
+  status: 'draft',
+  source: 'name: <b>typed</b>\r\nmore: "text"',
+};
 const shownSource = '\nname: &lt;b&gt;typed&lt;/b&gt;\nmore: &quot;text&quot;</textarea>';
 
 test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(

@@ -259,7 +259,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect(overviewSchema.parse((await read()).json)).toMatchObject({ models: [], deletingPolicies: [] });
     for (const id of ids) {
       const name = await policyNameOf(world.client, id);
-      const uid = (await world.client.get(kinds.guardrailPolicy, name))?.metadata.uid ?? '';
+      const { annotations = {}, uid = '' } = (await world.client.get(kinds.guardrailPolicy, name))?.metadata ?? {};
+      const confirmed = { ...annotations, 'portcullis.dev/confirm-deletion': 'true' };
+      await world.client.patch(kinds.guardrailPolicy, name, [
+        { op: 'add', path: '/metadata/annotations', value: confirmed },
+      ]);
       await world.client.delete(kinds.guardrailPolicy, name, { uid });
     }
     await until('both policies are being deleted', async () => {
@@ -272,7 +276,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
   test('a model whose alias another one has names that one only to a reader of every model', async () => {
     await world.createModel('alias-owner');
     await until('the owner has its alias', async () =>
-      (await world.binding('alias-owner')).status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'True'),
+      (await world.binding('alias-owner')).status?.conditions?.some(
+        ({ type, status }) => type === 'Accepted' && status === 'True',
+      ),
     );
     const model = { alias: 'alias-owner', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' } as const;
     const id = await world.createModel('alias-loser', { model });

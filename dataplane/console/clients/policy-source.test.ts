@@ -30,10 +30,13 @@ describe('the source of a policy', () => {
     ['', '', ['name must not be empty; name must match /^[A-Za-z0-9][A-Za-z0-9._-]*$/']],
     ['a b', '', ['name must match /^[A-Za-z0-9][A-Za-z0-9._-]*$/']],
     ['a', 'd'.repeat(2_049), ['description is longer than 2048 code points']],
-  ])('the name %s and its description have the problems that the API would answer with', (name, description, problems) => {
-    const read = readPolicySource(secrets);
-    expect(read.ok ? nameProblems({ ...read.value, name, description }) : undefined).toEqual(problems);
-  });
+  ])(
+    'the name %s and its description have the problems that the API would answer with',
+    (name, description, problems) => {
+      const read = readPolicySource(secrets);
+      expect(read.ok ? nameProblems({ ...read.value, name, description }) : undefined).toEqual(problems);
+    },
+  );
 
   test('a text with many faults lists the first 20', () => {
     const read = readPolicySource('"\\q"\n'.repeat(100));

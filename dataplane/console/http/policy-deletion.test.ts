@@ -51,7 +51,8 @@ function open(overview: ApiAnswer<unknown>) {
     const response = await app.request(path, init);
     return { status: response.status, text: await response.text() };
   };
-  const save = () => send(`/policies/${id}`, { method: 'POST', body: new URLSearchParams({ source, key, etag: '"3"' }) });
+  const save = () =>
+    send(`/policies/${id}`, { method: 'POST', body: new URLSearchParams({ source, key, etag: '"3"' }) });
   return { send, save, sent };
 }
 

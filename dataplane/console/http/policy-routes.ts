@@ -123,7 +123,12 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const rights = held.kind === 'value' ? held.value : noRights;
   const { items, nextBeforeRevision: next } = revisions.value;
   const links = linksOf(`/policies/${id}`, { parameter: 'before', at: before, next });
-  const shown = policyPage(page, policy.value, items, { ...shownOf(overview), isStateKnown: isKnown(overview), rights, links });
+  const shown = policyPage(page, policy.value, items, {
+    ...shownOf(overview),
+    isStateKnown: isKnown(overview),
+    rights,
+    links,
+  });
   const { policyPages: own, errors } = page.words;
   const parts = [
     [own.usedBy, overview],
@@ -211,7 +216,8 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
     return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
   }
   const kept = id === undefined ? undefined : await refuseDeleting(context, id);
-  if (kept !== undefined) return answerPage(context, policyEditorPage(page, { ...editor, key, ...kept }), kept.status);
+  if (kept !== undefined)
+    return answerPage(context, policyEditorPage(page, { ...editor, key, problem: kept.problem }), kept.status);
   const answer =
     id === undefined
       ? await runPolicyCommand(context.get('management'), policiesPath, { method: 'POST', body: read.value, key })

@@ -28,22 +28,26 @@ test('a stream without events has a comment every 15 seconds', async () => {
   expect(await next()).toBe(':\n\n');
   answer.resolve('second');
   expect(await next()).toBe('data: second\n\n');
-  expect(await next()).toBe('event: stream-complete\ndata:\n\n');
   expect((await reader?.read())?.done).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a stream that the process cuts at its end is not marked as complete', async () => {
-  const stopping = new AbortController();
-  async function* parts(signal: AbortSignal): AsyncGenerator<string> {
-    yield 'first';
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-  }
-  const response = streamEvents(contextOf('GET'), parts, stopping.signal);
-  const text = response.text();
-  stopping.abort();
-  expect(await text).not.toContain('stream-complete');
-});
+test.each([
+  ['POST', false, 'data: first\n\nevent: stream-complete\ndata:\n\n'],
+  ['GET', false, 'data: first\n\n'],
+  ['POST', true, 'data: first\n\n'],
+])(
+  'only the answer to a form that was not cut ends with a mark of its end: %s, cut: %s',
+  async (method, isCut, text) => {
+    const stopping = new AbortController();
+    async function* parts(): AsyncGenerator<string> {
+      yield 'first';
+      if (isCut) stopping.abort();
+    }
+    const response = streamEvents(contextOf(method), parts, stopping.signal);
+    expect(await response.text()).toBe(text);
+  },
+);
 
 test('a HEAD request for a stream starts nothing', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

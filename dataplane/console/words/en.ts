@@ -327,7 +327,8 @@ export const en = {
     foreign: 'The request did not come from this page',
     foreignText: 'Nothing was changed. Open the page again and repeat the action.',
     unreadable: 'The form cannot be read',
-    unreadableText: 'Nothing was changed. The form did not arrive as a whole. Open the page again and repeat the action.',
+    unreadableText:
+      'Nothing was changed. The form did not arrive as a whole. Open the page again and repeat the action.',
     tooLarge: 'The form is too large',
     tooLargeText:
       'Nothing was changed. A form can be at most 4 MiB. Go back to the page and shorten the text, or use the command line, for example: portcullis apply -f FILE',

@@ -77,7 +77,8 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
   async function authorize(context: Context): Promise<Response> {
     if (context.req.header('origin') !== origin()) return context.text('The Origin header does not match.\n', 403);
     const form = await readTexts(context);
-    if (form === undefined) return context.text('The form cannot be read: open the address of the console again.\n', 400);
+    if (form === undefined)
+      return context.text('The form cannot be read: open the address of the console again.\n', 400);
     const request = readAuthorizationRequest(form, config.redirectUri);
     if (request === undefined) return showPage(context, form, false);
     const { person = '', code_of_terminal: given = '' } = form;
