@@ -50,10 +50,15 @@ export function readPolicySource(text: string): ReadSource {
 
 const namedSchema = policyCreateSchema.pick({ name: true, description: true });
 
+/** The form of a name in words. */
+const form = 'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
+
 /** Why the API would not save a policy with this name and description; nothing about its definition. */
 export function nameProblems({ name, description }: PolicySource): readonly string[] {
   const read = readShape(namedSchema, { name, description });
-  return read.ok ? [] : [problemSentences(read.problems, 'the policy')];
+  if (read.ok) return [];
+  const problems = read.problems.map((one) => (one.message.startsWith('must match ') ? { ...one, message: form } : one));
+  return [problemSentences(problems, 'the policy')];
 }
 
 /** A name that a mapping has more than once. It is found here, because the parser compares every pair of names. */
