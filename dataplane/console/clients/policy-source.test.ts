@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { readPolicyForm } from './policy-form.ts';
 import { nameProblems, readPolicySource, readRecipes } from './policy-source.ts';
 
-const form = 'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
+const form =
+  'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
 const secrets = readRecipes().get('secrets') ?? '';
 
 describe('the source of a policy', () => {

@@ -51,13 +51,16 @@ export function readPolicySource(text: string): ReadSource {
 const namedSchema = policyCreateSchema.pick({ name: true, description: true });
 
 /** The form of a name in words. */
-const form = 'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
+const form =
+  'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
 
 /** Why the API would not save a policy with this name and description; nothing about its definition. */
 export function nameProblems({ name, description }: PolicySource): readonly string[] {
   const read = readShape(namedSchema, { name, description });
   if (read.ok) return [];
-  const problems = read.problems.map((one) => (one.message.startsWith('must match ') ? { ...one, message: form } : one));
+  const problems = read.problems.map((one) =>
+    one.message.startsWith('must match ') ? { ...one, message: form } : one,
+  );
   return [problemSentences(problems, 'the policy')];
 }
 
