@@ -68,6 +68,18 @@ test('a file that the console does not have is answered 404, without a session a
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
+test('a cache keeps a script of the version of the page, and not the one that another version answers for its address', async () => {
+  const { body } = await send('/overview', { headers: { cookie } });
+  const [, path = '', version = ''] = /src="(\/assets\/([0-9a-f]{12})\/console\.js)"/.exec(body) ?? [];
+  const own = await send(path);
+  const other = await send(path.replace(version, '0'.repeat(12)));
+  expect([own, other].map(({ status, headers }) => [status, headers.get('cache-control')])).toEqual([
+    [200, 'public, max-age=31536000, immutable'],
+    [200, 'no-store'],
+  ]);
+  expect(other.body).toBe(own.body);
+});
+
 test('a request of a script gets a part of a page, and after the end of the session no reload, so that typed text stays', async () => {
   const script = { 'hx-request': 'true' };
   const ended = await post('/policies/check', { source: 'name: x' }, script);
@@ -87,7 +99,14 @@ test('a request of a script gets a part of a page, and after the end of the sess
 });
 
 const policyId = '01900000-0000-7000-8000-000000000001';
-const typedPolicy = { id: policyId, etag: '"7"', status: 'draft', source: 'name: <b>typed</b>\r\nmore: "text"' };
+const savedKey = 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
+const typedPolicy = {
+  key: savedKey,
+  id: policyId,
+  etag: '"7"',
+  status: 'draft',
+  source: 'name: <b>typed</b>\r\nmore: "text"',
+};
 const shownSource = '\nname: &lt;b&gt;typed&lt;/b&gt;\nmore: &quot;text&quot;</textarea>';
 
 test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
@@ -98,6 +117,7 @@ test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
     expect(body).toContain(shownSource);
     expect(body).toContain(`<form method="post" action="${path}" enctype="multipart/form-data">`);
     expect(body).toContain('name="etag" value="&quot;7&quot;"');
+    expect(body).toContain(`name="key" value="${savedKey}"`);
     expect(body).toContain('<a href="/sign-in" target="_blank" rel="noopener">');
     expect(body).not.toContain(csrf);
   },
@@ -113,6 +133,7 @@ test.each(['/policies', `/policies/${policyId}`, '/policies/convert?to=form'])(
     );
     expect(body).toContain(`<form method="post" action="/policies/${policyId}"`);
     expect(body).toContain(`name="csrf" value="${csrf}"`);
+    expect(body).toContain(`name="key" value="${savedKey}"`);
     expect(body).toContain('name="etag" value="&quot;7&quot;"');
   },
 );
@@ -156,6 +177,39 @@ test.each([
   };
   expect(await statusOf(most)).not.toBe(413);
   expect(await statusOf(most + 1)).toBe(413);
+});
+
+test.each([{}, { 'x-csrf-token': csrf }])(
+  'a form that cannot be read is refused with 400, with a session and without one: %o',
+  async (token) => {
+    const part = `--b\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n${csrf}\r\n--b--\r\n`;
+    for (const held of [{}, { cookie }]) {
+      const sent = { ...held, ...token, origin: service.url };
+      for (const type of ['multipart/form-data', 'multipart/form-data; boundary=c']) {
+        const headers = { ...sent, 'content-type': type };
+        const { status, body } = await send('/policies/convert', { method: 'POST', body: part, headers });
+        expect([type, status, body.includes(en.errors.unreadable)]).toEqual([type, 400, true]);
+      }
+      const headers = { ...sent, 'content-type': 'multipart/form-data; boundary=b' };
+      const { status } = await send('/policies/convert', { method: 'POST', body: part, headers });
+      expect(status).toBe('cookie' in held ? 200 : 401);
+    }
+  },
+);
+
+test.each([
+  [500, 502],
+  [502, 502],
+  [503, 503],
+  [504, 504],
+  [409, 409],
+  [418, 422],
+])('a page over an API that answers %i has the status %i', async (given, shown) => {
+  await using stack = new AsyncDisposableStack();
+  const refusing = stack.use(await startRefusing('No.', given, 'error'));
+  const own = stack.use(await startConsole(new URL(refusing.url)));
+  const answer = await fetch(`${own.url}/activity`, { headers: { cookie: await cookieOf(own.url) } });
+  expect(answer.status).toBe(shown);
 });
 
 test('a form without a length is refused with 413 as soon as it is too large', async () => {
@@ -253,13 +307,15 @@ test('in production the pages of retrieval and memory are offered if tokens have
   expect((await (await start({ identity: 'development' }))('/overview')).offered).toEqual(['/knowledge', '/memory']);
 });
 
-test('a token that the management API refuses leads to the sign-in', async () => {
+test('a token that the management API refuses leads to the sign-in, with the reasons why a new one may be refused as well', async () => {
   await using stack = new AsyncDisposableStack();
-  const refusing = stack.use(await startRefusing('No.', 401, 'unauthorized'));
+  const refusing = stack.use(await startRefusing('No.', 401, 'unauthenticated'));
   const own = stack.use(await startConsole(new URL(refusing.url)));
   const answer = await fetch(`${own.url}/overview`, { headers: { cookie: await cookieOf(own.url) } });
   const body = await answer.text();
-  expect([answer.status, body.includes(en.errors.ended), body.includes('href="/sign-in"')]).toEqual([401, true, true]);
+  expect([answer.status, body.includes('href="/sign-in"'), body.includes(en.errors.ended)]).toEqual([401, true, false]);
+  for (const text of [en.errors.unaccepted, en.errors.signInAgain, '<code>unauthenticated</code>'])
+    expect(body).toContain(text);
 });
 
 test('a page in Russian states a refusal in Russian, and names the right in the words of the API', async () => {

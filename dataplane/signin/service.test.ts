@@ -87,6 +87,18 @@ const redeem = (url: string, code: string, change: Readonly<Record<string, strin
 
 const codeOf = ({ location = '' }: Sent): string => new URL(location).searchParams.get('code') ?? '';
 
+test('a form that cannot be read is refused with 400', async () => {
+  await using service = await start();
+  const headers = { origin: service.url, 'content-type': 'multipart/form-data' };
+  for (const [path, text] of [
+    ['/authorize', 'The form cannot be read'],
+    ['/token', '{"error":"invalid_request"}'],
+  ] as const) {
+    const answer = await fetch(new URL(path, service.url), { method: 'POST', body: 'x', headers });
+    expect([answer.status, (await answer.text()).startsWith(text)]).toEqual([400, true]);
+  }
+});
+
 test('a person with the code of the terminal signs in, and the token is one of the development issuer', async () => {
   await using running = await start();
   expect(statSync(join(folder, 'code')).mode & 0o777).toBe(0o600);

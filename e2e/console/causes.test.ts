@@ -18,7 +18,7 @@ const sources = {
     'operator/controllers/runtime-workload/{status,decide}.ts',
     'operator/acceptance/{ask-providers,decide-progress,gather-views,judge-test,run-policy-tests,run-tests-locally}.ts',
     'operator/acceptance/resources/guard.ts',
-    'operator/management/agents/managed-agents.ts',
+    'operator/management/{agents/managed-agents,models/without-owner}.ts',
     'operator/agents/{manifest-differences,missing-connections,missing-policy,read-image}.ts',
     'dataplane/agents/{prepare-agent,bundle/load-agent,service}.ts',
     'libraries/contracts/{provider-causes,sdk-card}.ts',

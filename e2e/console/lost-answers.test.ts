@@ -42,6 +42,19 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('pages whose console or 
     expect(await line().isVisible()).toBe(false);
   });
 
+  test('a proof of the audit log that is cut leaves its progress, and the page says that no answer comes', async () => {
+    const { page, url } = shown;
+    await page.goto(`${url}/audit`);
+    await page.getByRole('button', { name: 'Prove' }).click();
+    await page.locator('#proof progress').waitFor();
+    expect(await line().isVisible()).toBe(false);
+    await shown.stop();
+    await line().waitFor();
+    await shown.startAgain();
+    await page.getByRole('button', { name: 'Prove' }).click();
+    await line().waitFor({ state: 'hidden' });
+  });
+
   test('an answer that is not of the console, such as that of a proxy, is not inserted into the page', async () => {
     const { page, url } = shown;
     await page.goto(`${url}/playground`);

@@ -9,6 +9,7 @@ import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { bindingObject, definitionOf } from '../../operator/testing/objects.ts';
+import { policyNameOf } from './actions.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -241,6 +242,60 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     await change('revoke', right);
     await patchModel('overview-own');
     expect((await waiting).status).toBe(403);
+  });
+
+  test('the overview tells the author of one policy whether it is being deleted, and has no model and no other policy', async () => {
+    const ids: string[] = [];
+    for (const name of ['deleted-own', 'deleted-other']) {
+      const { id } = await world.createPolicy(name);
+      await world.applied(await world.createModel(`uses-${name}`), id, 1);
+      ids.push(id);
+    }
+    const [own = '', other = ''] = ids;
+    const token = await world.api.mint({ subject: 'author-of-deleted' });
+    const read = () => world.api.call('/api/v1/overview', { token });
+    expect((await read()).status).toBe(403);
+    await change('grant', { role: 'author', holder: { issuer, subject: 'author-of-deleted' }, policyId: own });
+    expect(overviewSchema.parse((await read()).json)).toMatchObject({ models: [], deletingPolicies: [] });
+    for (const id of ids) {
+      const name = await policyNameOf(world.client, id);
+      const { annotations = {}, uid = '' } = (await world.client.get(kinds.guardrailPolicy, name))?.metadata ?? {};
+      const confirmed = { ...annotations, 'portcullis.dev/confirm-deletion': 'true' };
+      await world.client.patch(kinds.guardrailPolicy, name, [
+        { op: 'add', path: '/metadata/annotations', value: confirmed },
+      ]);
+      await world.client.delete(kinds.guardrailPolicy, name, { uid });
+    }
+    await until('both policies are being deleted', async () => {
+      const { deletingPolicies } = overviewSchema.parse((await world.api.call('/api/v1/overview')).json);
+      return [own, other].every((id) => deletingPolicies.includes(id)) ? true : undefined;
+    });
+    expect(overviewSchema.parse((await read()).json)).toMatchObject({ models: [], deletingPolicies: [own] });
+  });
+
+  test('a model whose alias another one has names that one only to a reader of every model', async () => {
+    await world.createModel('alias-owner');
+    await until('the owner has its alias', async () =>
+      (await world.binding('alias-owner')).status?.conditions?.some(
+        ({ type, status }) => type === 'Accepted' && status === 'True',
+      ),
+    );
+    const model = { alias: 'alias-owner', provider: 'echo', upstreamModel: 'echo', state: 'Enabled' } as const;
+    const id = await world.createModel('alias-loser', { model });
+    const right = { role: 'viewer', holder: { issuer, subject: 'reader-of-loser' }, modelId: id };
+    await change('grant', right);
+    const token = await world.api.mint({ subject: 'reader-of-loser' });
+    const said = async (options: Options) => {
+      const { models } = overviewSchema.parse((await world.api.call('/api/v1/overview', options)).json);
+      const { cause } = (await world.api.call(`/api/v1/models/${id}/guardrail-binding`, options)).json.observation;
+      return [models.find(({ name }) => name === 'alias-loser')?.summary ?? '', cause ?? ''];
+    };
+    const owner = 'belongs to the binding alias-owner';
+    await until('the conflict is shown', async () => (await said({})).every((text) => text.includes(owner)));
+    for (const text of await said({ token })) {
+      expect(text).toContain('he alias alias-owner of gateway default belongs to another binding');
+      expect(text).not.toContain('binding alias-owner');
+    }
   });
 
   /** Applies the binding of a model under another name, with its id label. */

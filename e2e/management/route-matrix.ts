@@ -15,7 +15,8 @@ type Need =
   | `${'author' | 'viewer'} of policy`
   | `${'applier' | 'viewer'} of model`
   | 'author of any policy'
-  | 'viewer of any model';
+  | 'viewer of any model'
+  | 'viewer of any policy';
 
 /** `own`: the object of a caller's single role, or a command of the caller. `known`: an object that roles do not name. */
 type Target = 'none' | 'own' | 'other' | 'unknown' | 'known';
@@ -158,7 +159,7 @@ export const plans: Readonly<Record<ServedOperation, Plan>> = {
   listVersionsWithoutAgent: { route: `GET ${base}/agent-versions/without-agent`, rows: plain(viewers) },
   listActivity: { route: `GET ${base}/activity`, rows: plain(viewers) },
   listDecisionCounts: { route: `GET ${base}/decision-counts`, rows: plain(viewers) },
-  getOverview: { route: `GET ${base}/overview`, rows: plain(['viewer of any model']) },
+  getOverview: { route: `GET ${base}/overview`, rows: plain(['viewer of any model', 'viewer of any policy']) },
   getOwnRights: {
     route: `GET ${base}/own-rights`,
     rows: [{ needs: viewers, allowed: { none: '200' }, refused: { none: '200' } }],

@@ -220,7 +220,7 @@ export async function createManagementService(
     checkDefinition: createDefinitionChecker(parts.use(openJudges()), () => environment.current()),
     quotas,
     dryRun: openDryRunner(secrets.providerSecretsDirectory, () => environment.current()),
-    overview: () => readOverview({ caches, gateways, program }),
+    overview: (reading) => readOverview({ caches, gateways, program }, reading),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,

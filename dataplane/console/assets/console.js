@@ -47,9 +47,19 @@
     showLost();
   });
 
+  // A stream that answers a form and is cut, as at the end of the session, is not requested again: the page says that it is incomplete.
+  const completed = new WeakSet();
+  document.addEventListener('stream-complete', ({ target }) => completed.add(target));
+  document.addEventListener('htmx:sse:close', ({ target, detail }) => {
+    if (detail.reason !== 'ended' || completed.has(target) || target.matches('[data-chat], [hx-sse\\:connect]')) return;
+    lost.add(target);
+    showLost();
+  });
+
   // A conversation: the message leaves its field once it is sent, an answer can be stopped, and one that ended early says so.
   document.addEventListener('htmx:sse:after:connection', ({ target }) => {
     lost.delete(target);
+    completed.delete(target);
     showLost();
     for (const field of target.querySelectorAll('[data-once]')) field.value = '';
   });

@@ -68,3 +68,20 @@ test('a proof that the API refuses ends with the refusal', async () => {
   const refused = { kind: 'refused', status: 403, code: 'permission_denied', message: '' } as const;
   expect(await proofOf({ call: async () => refused })).toEqual([{ kind: 'refused', answer: refused }]);
 });
+
+test.each([10, 11])(
+  'a proof reads a page again that the API cannot answer now, at most 10 times: %i',
+  async (times) => {
+    const api = apiOf(chainOf(5));
+    let left = times;
+    const busy: Pick<ManagementApi, 'call'> = {
+      async call(path, schema, options) {
+        if (!path.includes('cursor=2') || left === 0) return await api.call(path, schema, options);
+        left -= 1;
+        return { kind: 'refused', status: 429, code: 'rate_limited', message: '' };
+      },
+    };
+    const events = await Array.fromAsync(proveAuditLog(busy, new AbortController().signal, { pauseMs: 0 }));
+    expect(events.at(-1)?.kind).toBe(times > 10 ? 'refused' : 'proved');
+  },
+);

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type AuditChain, auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
 import type { ApiAnswer } from './call-api.ts';
+import { isPassing } from './is-passing.ts';
 import type { ManagementApi } from './management-api.ts';
 
 /** An event of a proof of the audit log; the last one is not `progress`. */
@@ -13,15 +15,27 @@ export type ProofEvent =
 /** Entries of one request: the maximum of the API. */
 const pageSize = 500;
 const mostAttempts = 3;
+/** Requests for one page while the API cannot answer, as beyond the limit of requests, and the pause before each. */
+const mostRepeats = 10;
+const usualPauseMs = 1_000;
 
 /**
  * Reads every entry, the oldest first, and proves all chains as `portcullis audit verify` does. The chains are read before the
- * entries: those that are added meanwhile are proved too and may be missing.
+ * entries: those that are added meanwhile are proved too and may be missing. A page that the API cannot answer now is read again.
  */
 export async function* proveAuditLog(
   api: Pick<ManagementApi, 'call'>,
   signal: AbortSignal,
+  { pauseMs = usualPauseMs }: { readonly pauseMs?: number } = {},
 ): AsyncGenerator<ProofEvent> {
+  async function repeated<T>(read: () => Promise<ApiAnswer<T>>): Promise<ApiAnswer<T>> {
+    let answer = await read();
+    for (let repeat = 0; repeat < mostRepeats && isPassing(answer) && !signal.aborted; repeat += 1) {
+      await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+      answer = await read();
+    }
+    return answer;
+  }
   for (let attempt = 1; ; attempt += 1) {
     const listed = await api.call('/api/v1/audit/chains', auditChainsSchema);
     if (listed.kind !== 'value') return yield { kind: 'refused', answer: listed };
@@ -32,14 +46,14 @@ export async function* proveAuditLog(
     let cursor: string | null | undefined;
     while (cursor !== null) {
       const query = new URLSearchParams({ order: 'oldest', limit: String(pageSize), ...(cursor && { cursor }) });
-      const page = await api.call(`/api/v1/audit?${query}`, auditPageSchema, { signal });
+      const page = await repeated(() => api.call(`/api/v1/audit?${query}`, auditPageSchema, { signal }));
       if (page.kind !== 'value') return yield { kind: 'refused', answer: page };
       for (const entry of page.value.items) verifier.add(entry);
       entries += page.value.items.length;
       cursor = page.value.nextCursor;
       yield { kind: 'progress', entries, of: Math.max(of, entries) };
     }
-    const after = await api.call('/api/v1/audit/chains', auditChainsSchema);
+    const after = await repeated(() => api.call('/api/v1/audit/chains', auditChainsSchema));
     if (after.kind !== 'value') return yield { kind: 'refused', answer: after };
     // Retention removed entries during the walk: it is proved again.
     const isRemoved = after.value.items.some(

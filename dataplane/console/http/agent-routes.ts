@@ -52,6 +52,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     });
     const { agentPages: own } = page.words;
     const parts = [
+      [own.workspace, known],
       [own.declared, declared],
       [own.withoutAgent, withoutAgent],
     ] as const;

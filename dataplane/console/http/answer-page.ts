@@ -8,7 +8,7 @@ import type { ConsoleContext } from './environment.ts';
 
 type Link = { readonly href: string; readonly label: string };
 type NoValue = Exclude<ApiAnswer<unknown>, { kind: 'value' }>;
-type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 502 | 503;
+type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
 
 /** A whole page. A request of a script gets its main part, which has a place in the page that the browser shows. */
 export async function answerPage(
@@ -68,9 +68,9 @@ export function answerNotice(
   return answerPage(context, { title, main }, status);
 }
 
-const keptStatuses = [401, 403, 404, 409, 429, 503] as const;
+const keptStatuses = [401, 403, 404, 409, 429, 503, 504] as const;
 
 function statusOf(answer: NoValue): PageStatus {
-  if (answer.kind === 'away') return 502;
+  if (answer.kind === 'away' || answer.status === 500 || answer.status === 502) return 502;
   return keptStatuses.find((status) => status === answer.status) ?? 422;
 }

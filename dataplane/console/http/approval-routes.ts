@@ -30,7 +30,7 @@ async function showApprovals(context: ConsoleContext): Promise<Response> {
     api.ownRights(),
     session.view || session.readsModels ? api.overview() : undefined,
   ]);
-  const { approvalPages: own, errors } = page.words;
+  const { approvalPages: own, operationPages, errors } = page.words;
   if (list.kind !== 'value') return answerRefusal(context, own.title, list);
   const rights = held.kind === 'value' ? held.value : noRights;
   const isReadable = await readablePolicies(context);
@@ -52,7 +52,11 @@ async function showApprovals(context: ConsoleContext): Promise<Response> {
       mayCarryOut: mayCarryOut(rights, approval),
     };
   });
-  return answerPage(context, withMissing(page.words, approvalsPage(page, shown), [[errors.rights, held]]));
+  const parts = [
+    [errors.rights, held],
+    [operationPages.object, overview],
+  ] as const;
+  return answerPage(context, withMissing(page.words, approvalsPage(page, shown), parts));
 }
 
 async function approve(context: ConsoleContext): Promise<Response> {

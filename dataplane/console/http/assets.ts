@@ -34,11 +34,13 @@ export function openAssets(): Assets {
         const name = context.req.param('name');
         const found = Object.hasOwn(files, name) ? files[name] : undefined;
         if (found === undefined) return context.text('There is no such file.\n', 404);
+        // During a rollout a replica of another version answers for an address of this page: no cache keeps its bytes.
+        const isOwn = context.req.param('version') === version;
         const isPacked = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
         return new Response(new Uint8Array(isPacked ? found.packed : found.bytes), {
           headers: {
             'content-type': `${found.type}; charset=utf-8`,
-            'cache-control': 'public, max-age=31536000, immutable',
+            'cache-control': isOwn ? 'public, max-age=31536000, immutable' : 'no-store',
             vary: 'accept-encoding',
             ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
           },

@@ -4,8 +4,9 @@ import { type PolicySummary, policyDetailSchema, policyListSchema } from '#contr
 import { type PolicyCheckResult, policyCheckResultSchema } from '#contracts/policy-check';
 import type { OwnRights } from '#contracts/rights';
 import type { ApiAnswer } from '../clients/call-api.ts';
+import { isPassing } from '../clients/is-passing.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
-import { readPolicySource } from '../clients/policy-source.ts';
+import { nameProblems, readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import type { Markup } from '../pages/page.ts';
 import {
@@ -65,6 +66,8 @@ async function checkSource(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const read = readPolicySource((await readEdited(context)).source);
   if (!read.ok) return context.html(await sourceCheck(words, { problems: read.problems, warnings: [] }));
+  const problems = nameProblems(read.value);
+  if (problems.length > 0) return context.html(await sourceCheck(words, { problems, warnings: [] }));
   const answer = await check(context.get('management'), { definition: read.value.definition, checks: [] });
   return context.html(
     await (answer.kind === 'value' ? sourceCheck(words, answer.value) : refusalNotice(words, answer)),
@@ -103,11 +106,17 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
   if (list.kind !== 'value') return answerRefusal(context, page.words.playground, list);
   const { items, nextCursor } = list.value;
   const policy = context.req.query('policy') ?? items[0]?.id ?? '';
-  const other = items.some(({ id }) => id === policy) || policy === '' ? [] : await policyOf(context, policy);
-  const policies = [...other, ...items];
+  const other = items.some(({ id }) => id === policy) || policy === '' ? undefined : await policyOf(context, policy);
+  if (other !== undefined && other.kind !== 'value' && isPassing(other))
+    return answerRefusal(context, page.words.playground, other);
+  const policies = [...(other?.kind === 'value' ? [other.value] : []), ...items];
   const newest = policies.find(({ id }) => id === policy)?.revision ?? 1;
   const revision = context.req.query('revision') ?? String(newest);
-  return answerPage(context, playgroundPage(page, { policies, policy, revision, hasMore: nextCursor !== null }));
+  const hasMore = nextCursor !== null;
+  // Another policy has other revisions: none is chosen in place of one that cannot be read.
+  const choice = other?.kind === 'refused' ? { policy: '', revision: '' } : { policy, revision };
+  const problem = other?.kind === 'refused' ? refusalNotice(page.words, other) : undefined;
+  return answerPage(context, playgroundPage(page, { policies, ...choice, hasMore, problem }));
 }
 
 /** The newest policies; without the right to view them all, those of which the person is an author. */
@@ -116,16 +125,17 @@ async function offeredPolicies(context: ConsoleContext): Promise<ApiAnswer<z.inf
   const held = await api.ownRights();
   if (held.kind !== 'value' || held.value.view)
     return api.call(`${policiesPath}?limit=${mostOffered}`, policyListSchema);
-  const { policies } = held.value;
+  // Ids of policies are in the order of their creation.
+  const policies = held.value.policies.toSorted().toReversed();
   const found = await Promise.all(policies.slice(0, mostOffered).map((id) => policyOf(context, id)));
-  const value = { items: found.flat(), nextCursor: policies[mostOffered] ?? null };
-  return { kind: 'value', value, etag: undefined };
+  const passing = found.find(isPassing);
+  if (passing !== undefined && passing.kind !== 'value') return passing;
+  const items = found.flatMap((one) => (one.kind === 'value' ? [one.value] : []));
+  return { kind: 'value', value: { items, nextCursor: policies[mostOffered] ?? null }, etag: undefined };
 }
 
-/** A policy that is not on the first page of the list; none for an id without a policy. */
-async function policyOf(context: ConsoleContext, id: string): Promise<readonly PolicySummary[]> {
-  const answer = await context.get('management').call(`${policiesPath}/${encodeURIComponent(id)}`, policyDetailSchema);
-  return answer.kind === 'value' ? [answer.value] : [];
+function policyOf(context: ConsoleContext, id: string): Promise<ApiAnswer<PolicySummary>> {
+  return context.get('management').call(`${policiesPath}/${encodeURIComponent(id)}`, policyDetailSchema);
 }
 
 /** The field of the revision with the newest one of a policy, for a person who chooses another policy. */

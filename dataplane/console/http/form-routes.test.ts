@@ -43,6 +43,22 @@ test('a form is shown as YAML and as a form again, and markup in it stays text',
   expect(same.text.match(/<fieldset class="rule">/g)).toHaveLength(form.rules.length);
 });
 
+test.each([
+  ['form', true],
+  ['yaml', true],
+  ['form', false],
+] as const)(
+  'a policy that is shown as %s keeps the key of a save without an answer, if it is one: %s',
+  async (to, isKey) => {
+    const sent = sentOf(form);
+    const key = isKey ? 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6' : 'x"y';
+    sent.append('key', key);
+    const shown = /name="key" value="([^"]*)"/.exec((await convert(to, sent)).text)?.[1];
+    expect(shown).toMatch(/^[0-9a-f-]{36}$/);
+    expect(shown === key).toBe(isKey);
+  },
+);
+
 test('a text that is no policy, and a form whose rules have different numbers of fields, are not shown as a form', async () => {
   const source = new FormData();
   source.append('source', 'name: [');

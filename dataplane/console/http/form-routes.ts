@@ -5,6 +5,7 @@ import { policyEditorPage } from '../pages/policy-editor.ts';
 import { ruleFields } from '../pages/policy-form.ts';
 import { answerPage } from './answer-page.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { keptKey } from './kept-key.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm } from './read-form.ts';
 
@@ -26,12 +27,15 @@ export function addFormRoutes(app: Hono<ConsoleEnvironment>): void {
 async function convert(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const { formPages: own } = page.words;
-  const { id = '', etag = '', status = 'draft' } = await readForm(context);
+  const sent = await readForm(context);
+  const { id = '', etag = '', status = 'draft' } = sent;
   const edited = await readEdited(context);
   const isForm = context.req.query('to') === 'form';
   const form = isForm ? (edited.form ?? readPolicyForm(edited.source)) : undefined;
   const refused = isForm && form === undefined;
   const problem = refused ? notice({ kind: 'error', title: own.noForm, text: own.noFormText }) : undefined;
-  const editor = { id: id === '' ? undefined : id, source: edited.source, form, etag, status, recipes: [], problem };
+  const shown = { id: id === '' ? undefined : id, source: edited.source, form, etag, status };
+  // A save whose answer was lost stays the same command in the other editor.
+  const editor = { ...shown, key: keptKey(sent), recipes: [], problem };
   return answerPage(context, policyEditorPage(page, editor), refused ? 422 : 200);
 }

@@ -43,10 +43,12 @@ export const protectBrowser: Gate = async (context, next) => {
 
 /** A page of another host that resolves to this address has another Host (DNS rebinding). */
 export function requireHost(origin: string): Gate {
-  const { host } = new URL(origin);
+  const { host, hostname } = new URL(origin);
+  // A person who typed localhost learns the address; that of an installation is not told to other hosts.
+  const remedy = hostname === '127.0.0.1' ? ` Open ${origin}` : '';
   return async (context, next) => {
     if (context.req.header('host') !== host)
-      return context.text('The Host header is not the host of this console.\n', 421);
+      return context.text(`The Host header is not the host of this console.${remedy}\n`, 421);
     await next();
     return undefined;
   };
@@ -151,10 +153,14 @@ export function requireOwnOrigin(origin: string): Gate {
       return undefined;
     }
     const { session, words } = context.get('page');
-    const given = context.req.header('origin') === origin ? await csrfOf(context) : undefined;
-    if (given === undefined) {
+    if (context.req.header('origin') !== origin) {
       const { foreign: title, foreignText: text } = words.errors;
       return answerNotice(context, 403, { title, text });
+    }
+    const given = await csrfOf(context);
+    if (given === undefined) {
+      const { unreadable: title, unreadableText: text } = words.errors;
+      return answerNotice(context, 400, { title, text });
     }
     if (session !== undefined && !isEqual(given, session.csrf)) return answerOtherSession(context);
     await next();
@@ -162,13 +168,19 @@ export function requireOwnOrigin(origin: string): Gate {
   };
 }
 
-async function csrfOf(context: Parameters<Gate>[0]): Promise<string> {
+/** The token of a write; empty for a request without one, undefined for a form that cannot be read. */
+async function csrfOf(context: Parameters<Gate>[0]): Promise<string | undefined> {
   const header = context.req.header('x-csrf-token');
-  if (header !== undefined) return header;
   const type = context.req.header('content-type') ?? '';
-  if (!type.startsWith('application/x-www-form-urlencoded') && !type.startsWith('multipart/form-data')) return '';
-  const { csrf } = await context.req.parseBody();
-  return typeof csrf === 'string' ? csrf : '';
+  if (!type.startsWith('application/x-www-form-urlencoded') && !type.startsWith('multipart/form-data'))
+    return header ?? '';
+  try {
+    const { csrf } = await context.req.parseBody();
+    return header ?? (typeof csrf === 'string' ? csrf : '');
+  } catch {
+    // Its boundary is absent or wrong, or the browser has left during the upload.
+    return undefined;
+  }
 }
 
 function isEqual(one: string, other: string): boolean {

@@ -25,7 +25,8 @@ function open(answer: unknown) {
   app.use(async (context, next) => {
     const page = { words: en, language: 'en', theme: 'auto', path: '/', here: '/', has: {}, assets: '1' };
     context.set('page', page as unknown as PageContext);
-    context.set('management', { call } as unknown as ManagementApi);
+    context.set('session', { rights: {} } as unknown as ConsoleEnvironment['Variables']['session']);
+    context.set('management', { call, ownRights: async () => answer } as unknown as ManagementApi);
     await next();
   });
   addPolicyRoutes(app);
@@ -53,6 +54,8 @@ test.each(['/policies', `/policies/${id}`])(
 test.each([
   [{ kind: 'away' }, true],
   [refused(503, 'records_unavailable'), true],
+  [refused(500, 'internal_error'), true],
+  [refused(504, 'error'), true],
   [refused(409, 'idempotency_conflict'), false],
   [refused(400, 'invalid_definition'), false],
 ])('after the answer %o to a save, the editor has the same key: %s', async (answer, isSame) => {

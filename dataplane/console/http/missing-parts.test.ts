@@ -5,6 +5,7 @@ import type { TenantApi } from '../clients/tenant-api.ts';
 import type { PageContext } from '../pages/page.ts';
 import { en } from '../words/en.ts';
 import { addAgentRoutes } from './agent-routes.ts';
+import { addApprovalRoutes } from './approval-routes.ts';
 import { addAuditRoutes } from './audit-routes.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
@@ -13,7 +14,7 @@ import { addPolicyRoutes } from './policy-routes.ts';
 const id = '01900000-0000-7000-8000-000000000001';
 const at = '2026-01-31T09:00:00Z';
 const rights = { ...noRights, view: true, author: true, apply: true, administer: true };
-const person = { subject: 'ann', csrf: '' };
+const person = { subject: 'ann', csrf: '', token: 'none' };
 const policy = {
   ...{ id, name: 'Chat', description: '', status: 'draft', revision: 3, ruleCount: 1, ruleKinds: [] },
   ...{ createdAt: at, updatedAt: at, definitionDigest: 'a'.repeat(64) },
@@ -35,6 +36,7 @@ const answers: Readonly<Record<string, unknown>> = {
   [`/api/v1/guardrail-policies/${id}/revisions`]: { items: [policy], nextBeforeRevision: null },
   '/api/v1/overview': { mark: '1', models: [], deletingPolicies: [] },
   '/api/v1/own-rights': rights,
+  '/api/v1/approvals': { items: [] },
   '/api/v1/audit': { items: [], nextCursor: null },
   '/api/v1/audit/chains': { items: [] },
   '/api/v1/agents': { items: [], nextCursor: null },
@@ -50,6 +52,7 @@ const answers: Readonly<Record<string, unknown>> = {
 async function read(path: string, absent: string | undefined, other: object, view = true): Promise<string> {
   const call = async (asked: string) => {
     if (!view && asked === '/api/v1/overview') throw new Error('the overview was asked for');
+    if (!view && asked === '/api/v1/own-rights') return { kind: 'value', value: noRights, etag: undefined };
     const [found = ''] = Object.keys(answers)
       .filter((begin) => asked.startsWith(begin))
       .toSorted((one, two) => two.length - one.length);
@@ -71,6 +74,7 @@ async function read(path: string, absent: string | undefined, other: object, vie
   });
   const apiOf = () => ({ call }) as unknown as TenantApi;
   addPolicyRoutes(app);
+  addApprovalRoutes(app);
   addAuditRoutes(app, new AbortController().signal);
   addKnowledgeRoutes(app, { apiOf, tenant: 'default', persons: [] });
   addAgentRoutes(app, { apiOf, gatewayOf: apiOf });
@@ -79,9 +83,10 @@ async function read(path: string, absent: string | undefined, other: object, vie
 
 const parts = [
   ['/policies', '/api/v1/overview', 'Used by'],
-  [`/policies/${id}`, '/api/v1/overview', 'Used by, Apply to a model'],
+  [`/policies/${id}`, '/api/v1/overview', 'Used by, Edit, Apply to a model'],
   [`/policies/${id}`, '/api/v1/own-rights', 'what you may change here'],
   ['/agents', '/api/v1/agent-versions/without-agent', 'Versions without an agent'],
+  ['/approvals', '/api/v1/overview', 'Object'],
   [`/agents/${id}`, `/agents/${id}/runs`, 'Runs'],
   [`/knowledge/${id}`, '/v1/jobs', 'Add a document'],
   ['/audit', '/api/v1/audit/chains', 'Service'],

@@ -22,11 +22,13 @@ const policy = {
 const collection = { collection_id: id, name: 'handbook', description: '', status: 'ready' };
 const refused = { kind: 'refused', status: 503, code: 'records_unavailable', message: 'No database.' } as const;
 
-/** The pages over services that give `answers` by a part of the path; `asked` lists the paths of the requests. */
-function open(answers: Readonly<Record<string, unknown>>) {
+/** The pages over services that give `answers` or `refusals` by a part of the path; `asked` lists the paths of the requests. */
+function open(answers: Readonly<Record<string, unknown>>, refusals: Readonly<Record<string, object>> = {}) {
   const asked: string[] = [];
   const call = async (path: string): Promise<ApiAnswer<unknown>> => {
     asked.push(path);
+    const [, refusal] = Object.entries(refusals).find(([part]) => path.includes(part)) ?? [];
+    if (refusal !== undefined) return refusal as ApiAnswer<unknown>;
     const [, value] = Object.entries(answers).find(([part]) => path.includes(part)) ?? [];
     return value === undefined ? refused : { kind: 'value', value, etag: undefined };
   };
@@ -124,6 +126,35 @@ test('the playground opens a policy that is not on the first page of the list, a
   expect(text).toContain(en.play.morePolicies);
   const whole = await open({ '/own-rights': rights, '?limit': { ...others, nextCursor: null } }).read('/playground');
   expect(whole).not.toContain(en.play.morePolicies);
+});
+
+test('the playground chooses no other policy in place of one that does not exist, and says why', async () => {
+  const list = { items: [policy], nextCursor: null };
+  const other = id.replace(/1$/, '2');
+  const absent = { kind: 'refused', status: 404, code: 'policy_not_found', message: 'Gone.' } as const;
+  const { read } = open({ '/own-rights': rights, '?limit': list }, { [`/${other}`]: absent });
+  const text = await read(`/playground?policy=${other}&revision=7`);
+  expect(text).toContain('<code>policy_not_found</code>');
+  expect(text).toMatch(/<option value="" selected><\/option><option value="[^"]*" >Chat/);
+  expect(text).not.toContain('value="7"');
+  expect(text).not.toContain(`/policies/${other}`);
+  const late = await open({ '/own-rights': rights, '?limit': list }).read(`/playground?policy=${other}`);
+  expect([late.includes('records_unavailable'), late.includes('name="policy"')]).toEqual([true, false]);
+});
+
+test('the playground of an author of single policies has the newest first, and says that one cannot be read now', async () => {
+  const ids = [1, 2].map((last) => id.replace(/1$/, String(last)));
+  const own = { '/own-rights': { ...noRights, policies: ids, viewedPolicies: ids } };
+  const read = (at: number) => ({ [`/${ids[at]}`]: { ...policy, id: ids[at], name: `No${at}` } });
+  const whole = await open({ ...own, ...read(0), ...read(1) }).read('/playground');
+  expect([...whole.matchAll(/>(No\d)</g)].map(([, name]) => name)).toEqual(['No1', 'No0']);
+  const { read: other } = open({ ...own, ...read(1) });
+  const part = await other('/playground');
+  expect([
+    part.includes('records_unavailable'),
+    part.includes('name="policy"'),
+    part.includes(en.policyPages.none),
+  ]).toEqual([true, false, false]);
 });
 
 test('another policy in the playground loads its newest revision, or no revision and the reason', async () => {

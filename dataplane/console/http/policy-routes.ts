@@ -10,15 +10,18 @@ import { noRights } from '../clients/management-api.ts';
 import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
 import { failureNotice, notice, refusalNotice } from '../pages/notice.ts';
+import type { Markup } from '../pages/page.ts';
 import { linksOf } from '../pages/page-links.ts';
 import { policiesPage, policyPage } from '../pages/policies.ts';
 import { diffTable, policyDiffPage } from '../pages/policy-diff.ts';
 import { policyEditorPage } from '../pages/policy-editor.ts';
 import { saidText } from '../pages/said-text.ts';
+import { sessionRights } from '../sessions/session.ts';
 import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import { applyPolicy } from './apply-policy.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { keptKey } from './kept-key.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm } from './read-form.ts';
 import { refuseWithout } from './refuse-without.ts';
@@ -26,8 +29,6 @@ import { withMissing } from './with-missing.ts';
 
 const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
-/** Idempotency keys of the editor. */
-const keyForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Policies on a page that reads each of them. */
 const ownPageSize = 20;
 
@@ -62,7 +63,7 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   const own = await ownPolicies(context, cursor);
   const [list, overview] = await Promise.all([
     own ?? api.call(`${policiesPath}${query}`, policyListSchema),
-    readsModels(context) ? api.overview() : undefined,
+    overviewOf(context),
   ]);
   if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
   const links = linksOf('/policies', { parameter: 'cursor', at: cursor, next: list.value.nextCursor });
@@ -70,9 +71,14 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   return answerPage(context, withMissing(page.words, shown, [[page.words.policyPages.usedBy, overview]]));
 }
 
-function readsModels(context: ConsoleContext): boolean {
-  const { view, readsModels: some } = context.get('session').rights;
-  return view || some;
+/** The models that use policies, and the policies being deleted; undefined without the right to them. */
+async function overviewOf(context: ConsoleContext): Promise<ApiAnswer<Overview> | undefined> {
+  const api = context.get('management');
+  const held = await api.ownRights();
+  const { rights } = context.get('session');
+  const { view, readsModels, readsPolicies } = held.kind === 'value' ? sessionRights(held.value) : rights;
+  // The API records a read without the right as a refusal.
+  return view || readsModels || readsPolicies ? await api.overview() : undefined;
 }
 
 /**
@@ -109,8 +115,7 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const [policy, revisions, overview, held] = await Promise.all([
     api.call(path, policyDetailSchema),
     api.call(`${path}/revisions?limit=50${older}`, revisionListSchema),
-    // The API records a read without the right as a refusal.
-    readsModels(context) ? api.overview() : undefined,
+    overviewOf(context),
     api.ownRights(),
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
@@ -118,10 +123,16 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   const rights = held.kind === 'value' ? held.value : noRights;
   const { items, nextBeforeRevision: next } = revisions.value;
   const links = linksOf(`/policies/${id}`, { parameter: 'before', at: before, next });
-  const shown = policyPage(page, policy.value, items, { ...shownOf(overview), rights, links });
+  const shown = policyPage(page, policy.value, items, {
+    ...shownOf(overview),
+    isStateKnown: isKnown(overview),
+    rights,
+    links,
+  });
   const { policyPages: own, errors } = page.words;
   const parts = [
     [own.usedBy, overview],
+    [own.edit, overview],
     [own.applyTo, overview],
     [errors.rights, held],
   ] as const;
@@ -133,12 +144,38 @@ function shownOf(overview: ApiAnswer<Overview> | undefined): Pick<Overview, 'mod
   return overview?.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
 
+/** Whether the deletion of a policy would be known. Without the right to read it, the API decides alone. */
+function isKnown(overview: ApiAnswer<Overview> | undefined): boolean {
+  return overview === undefined || !isPassing(overview);
+}
+
+/**
+ * Why a policy cannot be edited; undefined for one that can be. A save would cancel its deletion (docs/decisions/0031), which a person
+ * does on purpose only.
+ */
+async function refuseDeleting(
+  context: ConsoleContext,
+  id: string,
+): Promise<{ readonly problem: Markup | Promise<Markup>; readonly status: 409 | 503 } | undefined> {
+  const overview = await overviewOf(context);
+  if (overview === undefined) return undefined;
+  const { words } = context.get('page');
+  const { deleting: title, deletingText: text } = words.policyPages;
+  if (overview.kind !== 'value')
+    return isPassing(overview) ? { problem: refusalNotice(words, overview), status: 503 } : undefined;
+  if (!overview.value.deletingPolicies.includes(id)) return undefined;
+  const link = { href: `/policies/${id}`, label: words.conflicts.backToPolicy };
+  return { problem: notice({ kind: 'error', title, text, link }), status: 409 };
+}
+
 async function showEditor(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const id = context.req.param('id') ?? '';
   const { edit } = page.words.policyPages;
   const refusal = await refuseWithout(context, edit, ({ author, policies }) => author || policies.includes(id));
   if (refusal !== undefined) return refusal;
+  const kept = await refuseDeleting(context, id);
+  if (kept !== undefined) return answerPage(context, { title: edit, main: html`${kept.problem}` }, kept.status);
   const policy = await context.get('management').call(`${policiesPath}/${id}`, policyDetailSchema);
   if (policy.kind !== 'value') return answerRefusal(context, edit, policy);
   const { status } = policy.value;
@@ -168,8 +205,9 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');
   const { policyPages: own } = page.words;
-  const { etag = '', status = 'draft', key: sentKey = '' } = await readForm(context);
-  const key = keyForm.test(sentKey) ? sentKey : undefined;
+  const sent = await readForm(context);
+  const { etag = '', status = 'draft' } = sent;
+  const key = keptKey(sent);
   const { source, form } = await readEdited(context);
   const editor = { id, source, form, etag, status, recipes: [] };
   const read = readPolicySource(source);
@@ -177,6 +215,9 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
     const problem = notice({ kind: 'error', title: own.invalid, text: saidText(page.words, read.problems.join('; ')) });
     return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
   }
+  const kept = id === undefined ? undefined : await refuseDeleting(context, id);
+  if (kept !== undefined)
+    return answerPage(context, policyEditorPage(page, { ...editor, key, problem: kept.problem }), kept.status);
   const answer =
     id === undefined
       ? await runPolicyCommand(context.get('management'), policiesPath, { method: 'POST', body: read.value, key })
@@ -197,7 +238,7 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   }
   if (answer.kind !== 'value') {
     // The API may have accepted a command whose answer was lost: the same key executes it once.
-    const again = isPassing(answer) ? { key } : {};
+    const again = isPassing(answer) || (answer.kind === 'refused' && answer.status >= 500) ? { key } : {};
     const problem = refusalNotice(page.words, answer);
     return answerPage(context, policyEditorPage(page, { ...editor, ...again, problem }), 422);
   }

@@ -4,6 +4,7 @@ import { policyEditorPage } from '../pages/policy-editor.ts';
 import { sentAgain, typedTexts } from '../pages/typed-text.ts';
 import { answerNotice, answerPage, isOfScript } from './answer-page.ts';
 import type { ConsoleContext } from './environment.ts';
+import { keptKey } from './kept-key.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm, readRepeated } from './read-form.ts';
 
@@ -45,10 +46,12 @@ export async function answerOtherSession(context: ConsoleContext): Promise<Respo
   const { sessions: own } = words;
   const title = own.other;
   if (!isOfScript(context) && editorPath.test(context.req.path)) {
-    const { id = '', etag = '', status = 'draft' } = await readForm(context);
+    const sent = await readForm(context);
+    const { id = '', etag = '', status = 'draft' } = sent;
     const policy = new RegExp(`^${idForm}$`).test(id) ? id : undefined;
     const problem = notice({ kind: 'error', title, text: own.otherEditor });
-    const editor = { id: policy, ...(await readEdited(context)), etag, status, recipes: [], problem };
+    const shown = { id: policy, ...(await readEdited(context)), etag, status, key: keptKey(sent) };
+    const editor = { ...shown, recipes: [], problem };
     return answerPage(context, policyEditorPage(page, editor), 403);
   }
   const texts = isOfScript(context) ? [] : await typedOf(context);

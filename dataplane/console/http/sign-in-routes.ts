@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { isPassing } from '../clients/is-passing.ts';
 import { createManagementApi, noRights } from '../clients/management-api.ts';
 import { notice } from '../pages/notice.ts';
 import { type Cookies, SessionTooLongError } from '../sessions/cookies.ts';
@@ -84,8 +85,8 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
 
   async function sessionOf({ subject, token, expiresAt }: SignedIn) {
     const answer = await createManagementApi(config.services.management, token).ownRights();
-    // While the API does not answer, the first page shows that.
-    const held = answer.kind === 'value' ? answer.value : { ...noRights, view: answer.kind === 'away' };
+    // While the API cannot answer, the first page shows that.
+    const held = answer.kind === 'value' ? answer.value : { ...noRights, view: isPassing(answer) };
     return {
       subject,
       token,

@@ -32,6 +32,23 @@ test('a stream without events has a comment every 15 seconds', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test.each([
+  ['POST', false, 'data: first\n\nevent: stream-complete\ndata:\n\n'],
+  ['GET', false, 'data: first\n\n'],
+  ['POST', true, 'data: first\n\n'],
+])(
+  'only the answer to a form that was not cut ends with a mark of its end: %s, cut: %s',
+  async (method, isCut, text) => {
+    const stopping = new AbortController();
+    async function* parts(): AsyncGenerator<string> {
+      yield 'first';
+      if (isCut) stopping.abort();
+    }
+    const response = streamEvents(contextOf(method), parts, stopping.signal);
+    expect(await response.text()).toBe(text);
+  },
+);
+
 test('a HEAD request for a stream starts nothing', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   async function* parts(): AsyncGenerator<string> {

@@ -13,6 +13,8 @@ export type StreamedPart = string | { readonly html: string; readonly id: string
 /**
  * Server-sent events with the HTML that the generator yields. A comment keeps the connection open where the generator yields
  * undefined, which is followed by a pause, an empty text, or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
+ * A stream that answers a form has the event `stream-complete` after its last part: one that ends without it was cut, and no browser requests
+ * it again.
  */
 export function streamEvents(
   context: ConsoleContext,
@@ -22,12 +24,14 @@ export function streamEvents(
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   // The framework answers HEAD by the handler of GET and drops its body without an end.
   if (context.req.method === 'HEAD') return new Response(null, { headers });
+  const isOfForm = context.req.method === 'POST';
   const leftMs = Math.max(0, context.get('session').expiresAt * 1_000 - Date.now());
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, stopping, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
   const encoder = new TextEncoder();
   const generator = parts(signal);
   const comment = encoder.encode(':\n\n');
+  const complete = encoder.encode('event: stream-complete\ndata:\n\n');
   let timer: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -44,6 +48,7 @@ export function streamEvents(
       timer?.refresh();
       if (done === true || signal.aborted) {
         clearInterval(timer);
+        if (isOfForm && !signal.aborted) controller.enqueue(complete);
         return controller.close();
       }
       if (value === undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);

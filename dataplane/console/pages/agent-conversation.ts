@@ -122,7 +122,7 @@ function saidPart(words: Words, event: ReplyPart): Markup | Promise<Markup> | st
 }
 
 function dataPart({ agentPages: own }: Words, data: JsonValue): Markup | Promise<Markup> {
-  return html`<details><summary>${own.data}</summary><pre class="text">${JSON.stringify(data, undefined, 2)}</pre></details>`;
+  return html`<details><summary>${own.data}</summary><pre class="text" tabindex="0">${JSON.stringify(data, undefined, 2)}</pre></details>`;
 }
 
 /** Why an answer failed, and the remedy. */

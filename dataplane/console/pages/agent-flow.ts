@@ -23,7 +23,7 @@ export function agentFlowPage({ words }: PageContext, shown: ShownFlow): Console
     html`<tr><th scope="row">${node.source.id}</th><td>${node.source.kind}</td><td>${followers(node).join(', ')}</td></tr>`;
   const drawn = (
     flow: LoadedFlow,
-  ) => html`<p class="graph"><img src="/agents/${agentId}/versions/${versionId}/flow.svg" alt="${own.flowAlt(flow.nodes.size)}"></p>
+  ) => html`<p class="graph" tabindex="0"><img src="/agents/${agentId}/versions/${versionId}/flow.svg" alt="${own.flowAlt(flow.nodes.size)}"></p>
 <h2>${own.nodes}</h2><table><thead><tr><th scope="col">${own.node}</th><th scope="col">${own.kind}</th><th scope="col">${own.followedBy}</th></tr></thead><tbody>${[...flow.nodes.values()].map(row)}</tbody></table>`;
   const problems = (list: readonly SourceProblem[]) =>
     html`${list.map((one) => html`<span class="sub">${saidText(words, problemLine('flow.yaml', one))}</span>`)}`;

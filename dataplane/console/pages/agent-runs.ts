@@ -81,7 +81,7 @@ export function runState(
   const picture = `${path}/flow.svg${run.code === undefined ? `?nodes=${nodes.length}-${ended}` : ''}`;
   return html`<div ${polling}><table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(language, durationMs))}${fact(words.state, result(words, run))}</tbody></table>
 ${remedy(words, run)}
-${hasGraph ? html`<p class="graph"><img src="${picture}" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
+${hasGraph ? html`<p class="graph" tabindex="0"><img src="${picture}" alt="${own.graphAlt(nodes.length)}"></p>` : html`<p class="hint">${own.noGraph}</p>`}
 <h2>${agentPages.nodes}</h2>${
     nodes.length === 0
       ? html`<p class="quiet">${own.noNodes}</p>`

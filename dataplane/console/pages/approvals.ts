@@ -52,7 +52,7 @@ function decision({ words, session }: PageContext, shown: ShownApproval): Markup
   const { id, kind, approver, requester } = approval;
   if (approver !== null) {
     const text = own.approved(nameOf(words, approver), nameOf(words, requester));
-    return html`${badge('good', text)}${isOwn ? html`<span class="sub">${own.repeat}</span>` : ''}`;
+    return html`${badge('good', text, { isNamed: true })}${isOwn ? html`<span class="sub">${own.repeat}</span>` : ''}`;
   }
   if (isOwn) return html`<span class="quiet">${own.own}</span>`;
   if (!mayCarryOut)

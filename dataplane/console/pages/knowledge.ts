@@ -122,7 +122,7 @@ export function citationList(words: Words, citations: readonly Citation[]): Mark
   const { know } = words;
   if (citations.length === 0) return notice({ kind: 'empty', title: know.foundNone, text: know.foundNoneText });
   const card = ({ title, doc_id: document, heading, content, score }: Citation) =>
-    html`<li class="card"><div class="head"><strong>${title ?? document}</strong><span class="sub">${heading ?? ''}</span></div><pre class="text">${content}</pre><p class="sub">${know.source}: <code>${document}</code> · ${know.score} ${score.toFixed(3)}</p></li>`;
+    html`<li class="card"><div class="head"><strong>${title ?? document}</strong><span class="sub">${heading ?? ''}</span></div><pre class="text" tabindex="0">${content}</pre><p class="sub">${know.source}: <code>${document}</code> · ${know.score} ${score.toFixed(3)}</p></li>`;
   return html`<h2>${know.found}</h2><ol class="cards">${citations.map(card)}</ol>`;
 }
 

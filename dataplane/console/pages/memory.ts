@@ -54,7 +54,7 @@ export function memoryRemovalPage(
   const { remember } = words;
   return {
     title: remember.removeTitle,
-    main: html`<pre class="text">${memory}</pre><p>${remember.removeText}</p>
+    main: html`<pre class="text" tabindex="0">${memory}</pre><p>${remember.removeText}</p>
 <form class="row" method="post" action="/memory/${id}/delete"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><button class="danger">${remember.removeButton}</button> <a href="/memory">${remember.keep}</a></form>`,
   };
 }

@@ -45,9 +45,11 @@ export function refusalNotice(
   const { status, code, message } = answer;
   if (answer.isUnaccepted === true)
     return notice({ kind: 'error', title: errors.unaccepted, text: errors.unacceptedText, code });
+  // The console requests nothing after the end of a session. A new sign-in helps after a rotation of the keys, and never with wrong settings.
   if (status === 401) {
     const link = { href: '/sign-in', label: words.signIn, isApart: true };
-    return notice({ kind: 'error', title: errors.ended, text: errors.endedText, code, link });
+    const detail = refusalText(words, code, message).text;
+    return notice({ kind: 'error', title: errors.unaccepted, text: errors.signInAgain, detail, code, link });
   }
   if (status === 403) {
     const { text, isOfCode } = refusalText(words, code, message);

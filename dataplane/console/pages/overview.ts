@@ -128,7 +128,7 @@ function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview[
 <td>${saidText(words, serves)}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
 <td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${named.map(
     (replica) =>
-      html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`)}</li>`,
+      html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`, { isNamed: true })}</li>`,
   )}${replicas.length > mostReplicas ? html`<li class="quiet">${words.audit.others(replicas.length - mostReplicas)}</li>` : ''}</ul></td></tr>`;
 }
 

@@ -28,6 +28,8 @@ export function playgroundPage(
     readonly revision: string;
     /** Whether there are policies that the choice does not have. */
     readonly hasMore: boolean;
+    /** Why the policy that was asked for is not there; no policy is chosen then. */
+    readonly problem?: Markup | Promise<Markup> | undefined;
   },
 ): ConsolePage {
   const { play, policyPages } = words;
@@ -40,10 +42,10 @@ export function playgroundPage(
   }
   return {
     title: words.playground,
-    main: html`<p class="hint">${play.intro}</p>
+    main: html`${choice.problem ?? ''}<p class="hint">${play.intro}</p>
 <form class="split" method="post" action="/playground/check" hx-post="/playground/check" hx-target="#outcome" hx-sync="this:replace">
 <div><input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
-<div class="row"><label>${words.policy} <select name="policy" hx-get="/playground/revision" hx-target="#revision" hx-swap="outerHTML" hx-sync="this:replace">${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
+<div class="row"><label>${words.policy} <select name="policy" hx-get="/playground/revision" hx-target="#revision" hx-swap="outerHTML" hx-sync="this:replace">${choice.policy === '' ? html`<option value="" selected></option>` : ''}${choice.policies.map(({ id, name }) => html`<option value="${id}" ${id === choice.policy ? html`selected` : ''}>${name}</option>`)}</select></label>
 ${revisionField(words, choice)}
 <label>${play.stage} <select name="stage"><option value="request">${play.request}</option><option value="response">${play.response}</option></select></label></div>
 ${choice.hasMore ? html`<p class="hint">${play.morePolicies}</p>` : ''}<div id="messages">${messageFields(words, 1)}</div>
@@ -60,7 +62,7 @@ export function revisionField(
   words: Words,
   { policy, revision }: { readonly policy: string; readonly revision: string },
 ): Markup | Promise<Markup> {
-  return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> <a class="button plain" href="/policies/${policy}">${words.policyPages.open}</a></span>`;
+  return html`<span id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="${revision}" class="short"></label> ${policy === '' ? '' : html`<a class="button plain" href="/policies/${policy}">${words.policyPages.open}</a>`}</span>`;
 }
 
 /**
@@ -100,10 +102,10 @@ export function playgroundOutcome(
       ? html`<p class="quiet">${play.noMarks}</p>`
       : messages.map(({ content }, at) => {
           const own = marks.filter(({ message }) => message === at);
-          return html`${title(at)}<pre class="text">${markedText(content, own)}</pre>`;
+          return html`${title(at)}<pre class="text" tabindex="0">${markedText(content, own)}</pre>`;
         })
   }
-<h3>${stage === 'request' ? play.seen : play.seenAnswer}</h3>${seen === null ? html`<p>${play.nothing}</p>` : seen.map((content, at) => html`${title(at)}<pre class="text">${content}</pre>`)}
+<h3>${stage === 'request' ? play.seen : play.seenAnswer}</h3>${seen === null ? html`<p>${play.nothing}</p>` : seen.map((content, at) => html`${title(at)}<pre class="text" tabindex="0">${content}</pre>`)}
 ${skipped.length === 0 ? '' : html`<p class="hint">${play.skipped}: ${skipped.join(', ')}</p>`}`;
 }
 

@@ -22,7 +22,7 @@ const links = { first: undefined, next: undefined };
 const text = async (main: unknown): Promise<string> => String(await main);
 
 test('a policy under deletion is marked in the list, and its page offers neither an editor nor an application', async () => {
-  const surroundings = { models: [model], deletingPolicies: [id], rights, links };
+  const surroundings = { models: [model], deletingPolicies: [id], isStateKnown: true, rights, links };
   const list = await text(policiesPage(context, [policy], surroundings, links).main);
   expect(list).toMatch(/class="badge warn">.*Deleting/);
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
@@ -33,7 +33,7 @@ test('a policy under deletion is marked in the list, and its page offers neither
 });
 
 const shown = async (held: OwnRights) => {
-  const surroundings = { models: [model], deletingPolicies: [], rights: held, links };
+  const surroundings = { models: [model], deletingPolicies: [], isStateKnown: true, rights: held, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   const offered = {
     edit: page.includes(`/policies/${id}/edit`),
@@ -60,14 +60,14 @@ test.each<[string, Partial<OwnRights>, readonly string[]]>([
 
 test('the page of a policy offers the previous revision of each model where the person may apply it', async () => {
   const back = async (held: OwnRights, models: readonly OverviewModel[]) => {
-    const surroundings = { models: [...models], deletingPolicies: [], rights: held, links };
+    const surroundings = { models: [...models], deletingPolicies: [], isStateKnown: true, rights: held, links };
     return (await text(policyPage(context, policy, [policy], surroundings).main)).match(/Roll chat back to [^<]*/)?.[0];
   };
   expect(await back(rights, [changed])).toBe('Roll chat back to revision 7 of Other');
   expect(await back(rights, [{ ...changed, previous: null }])).toBeUndefined();
   expect(await back(rights, [{ ...changed, policyId: null }])).toBeUndefined();
   expect(await back({ ...noRights, view: true }, [changed])).toBeUndefined();
-  const surroundings = { models: [changed], deletingPolicies: [], rights, links };
+  const surroundings = { models: [changed], deletingPolicies: [], isStateKnown: true, rights, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain(`action="/policies/${modelId}/apply"`);
   // The version that the page shows is sent with both forms.
@@ -77,7 +77,7 @@ test('the page of a policy offers the previous revision of each model where the 
 test('the page of an archived policy offers no application of it, but a return to another policy', async () => {
   const archived = { ...policy, status: 'archived' } as PolicySummary;
   const page = async (models: readonly OverviewModel[]) => {
-    const surroundings = { models: [...models], deletingPolicies: [], rights, links };
+    const surroundings = { models: [...models], deletingPolicies: [], isStateKnown: true, rights, links };
     return text(policyPage(context, archived, [archived], surroundings).main);
   };
   expect(await page([model])).toContain('portcullis unarchive');
@@ -89,7 +89,7 @@ test('the page of an archived policy offers no application of it, but a return t
 
 test('the page of a policy offers no application to a model under deletion, and preselects none of several models', async () => {
   const page = async (models: readonly OverviewModel[]) => {
-    const surroundings = { models: [...models], deletingPolicies: [], rights, links };
+    const surroundings = { models: [...models], deletingPolicies: [], isStateKnown: true, rights, links };
     return text(policyPage(context, policy, [policy], surroundings).main);
   };
   const deleting = { ...model, modelId: id, alias: 'old', state: 'deleting' } as OverviewModel;

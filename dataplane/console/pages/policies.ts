@@ -12,8 +12,12 @@ import { timeOf } from './time.ts';
 
 /** The part of the overview about policies; empty if the overview is not available. */
 type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
-/** With the rights of the person, by which its page offers changes, and the ways to other pages of its history. */
-type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights; readonly links: PageLinks };
+/** With whether a deletion would be known, the rights of the person, by which its page offers changes, and the ways to other pages of its history. */
+type JudgedSurroundings = PolicySurroundings & {
+  readonly isStateKnown: boolean;
+  readonly rights: OwnRights;
+  readonly links: PageLinks;
+};
 
 /** All policies. */
 export function policiesPage(
@@ -51,7 +55,7 @@ export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,
   revisions: readonly PolicySummary[],
-  { models, deletingPolicies, rights, links }: JudgedSurroundings,
+  { models, deletingPolicies, isStateKnown, rights, links }: JudgedSurroundings,
 ): ConsolePage {
   const { policyPages: own } = words;
   const { id, name, description, status, revision } = policy;
@@ -60,7 +64,7 @@ export function policyPage(
 <td>${one.revision === 1 ? '' : html`<a href="/policies/${id}/diff?from=${one.revision - 1}&to=${one.revision}">${own.compare}</a>`}</td></tr>`;
   const using = models.filter(({ policyId }) => policyId === id);
   const isDeleting = deletingPolicies.includes(id);
-  const mayWrite = rights.author || rights.policies.includes(id);
+  const mayWrite = isStateKnown && (rights.author || rights.policies.includes(id));
   const mayCheck = rights.author || rights.policies.length > 0;
   const isArchived = status === 'archived';
   const open = models.filter(
@@ -72,7 +76,7 @@ export function policyPage(
   return {
     title: name,
     main: html`<p>${description}</p>
-<p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
+<p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`, { isNamed: true }))}</p>
 ${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : html`${isArchived ? notice({ kind: 'empty', title: own.archived, text: own.archivedText }) : ''}${edit}${open.length === 0 ? '' : apply}`}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
 <table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table>${pageLinks(words, links)}

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { managementLimits } from '#contracts/management';
 import { type FormSection, formModes, formSections, type PolicyForm, type RuleFields } from '../clients/policy-form.ts';
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
@@ -18,7 +19,7 @@ ${one === 'shared' ? '' : deadline(one)}
 <p class="row">${addButton(one, 'stop_list', own.addTerms)} ${addButton(one, 'regex', own.addPattern)}</p></section>`;
   return html`<input type="hidden" name="as" value="form"><input type="hidden" name="providers" value="${providers}">
 <p class="row"><label>${own.name} <input name="name" required maxlength="128" size="32" value="${name}"></label>
-<label>${own.description} <textarea name="description" maxlength="4096" rows="${linesOf(description)}" cols="48">\n${description}</textarea></label></p>
+<label>${own.description} <textarea name="description" maxlength="${managementLimits.policyDescription.max}" rows="${linesOf(description)}" cols="48">\n${description}</textarea></label></p>
 ${formSections.map(section)}`;
 }
 

@@ -15,7 +15,7 @@ export function asOutcome(shown: Markup | Promise<Markup>): Markup | Promise<Mar
 /** The place of a streamed answer. */
 export function streamBegin({ play }: Words): Markup | Promise<Markup> {
   return asOutcome(html`<h2>${play.streamed}</h2><p class="hint">${play.streamHint}</p>
-<pre class="text" id="streamed"></pre><div id="stream-state"></div>`);
+<pre class="text" tabindex="0" id="streamed"></pre><div id="stream-state"></div>`);
 }
 
 /** The text that a client gets after a window has passed. */

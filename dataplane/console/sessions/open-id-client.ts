@@ -29,6 +29,21 @@ function resourceOf(resource: string | undefined): Readonly<Record<string, strin
   return resource === undefined ? {} : { resource };
 }
 
+/** Reads the secret for each token request, so that a rotated one is used without a restart. @throws when the file cannot be read */
+function clientSecret(file: string): oidc.ClientAuth {
+  const read = (): oidc.ClientAuth => oidc.ClientSecretBasic(readFileSync(file, 'utf8').trim());
+  read();
+  return (...request) => read()(...request);
+}
+
+/** Whether the provider did not answer, or failed itself: the same sign-in may succeed later. */
+function isUnanswered(error: unknown): boolean {
+  // A connection that fails.
+  if (error instanceof TypeError) return error.cause instanceof Error;
+  if (!(error instanceof oidc.ClientError)) return false;
+  return error.code === 'OAUTH_TIMEOUT' || (error.cause instanceof Response && error.cause.status >= 500);
+}
+
 /** Authorization code grant with PKCE, state and nonce (OpenID Connect Core 1.0, section 3.1; RFC 9700). */
 export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: string): OpenIdClient {
   const { issuer, clientId, clientSecretFile, scope, resource } = config;
@@ -45,12 +60,11 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
     }
   }
 
-  function discover(): Promise<oidc.Configuration> {
-    const secret = clientSecretFile === undefined ? undefined : readFileSync(clientSecretFile, 'utf8').trim();
-    const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret);
+  async function discover(): Promise<oidc.Configuration> {
+    const authentication = clientSecretFile === undefined ? oidc.None() : clientSecret(clientSecretFile);
     // The settings allow http on loopback alone.
     const execute = issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [];
-    return oidc.discovery(issuer, clientId, {}, authentication, { execute, timeout: 10 });
+    return await oidc.discovery(issuer, clientId, {}, authentication, { execute, timeout: 10 });
   }
 
   return {
@@ -90,7 +104,7 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
         if (subject === undefined || seconds === undefined) throw new TypeError('the answer has no subject or no end');
         return { subject, token: tokens.access_token, expiresAt: Math.floor(Date.now() / 1_000) + seconds };
       } catch (error) {
-        throw new SignInError('refused', error);
+        throw new SignInError(isUnanswered(error) ? 'unavailable' : 'refused', error);
       }
     },
   };

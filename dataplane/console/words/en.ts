@@ -314,6 +314,8 @@ export const en = {
     unaccepted: 'This service does not accept your sign-in',
     unacceptedText:
       'A new sign-in does not change that. Tell the operator of the platform: the access token has another audience or tenant, or no act chain, which knowledge and memory require.',
+    signInAgain:
+      'Copy what you have typed, then sign in again. If this page is shown again, tell the operator of the platform: the access token has another issuer or audience than the service, or names too many groups.',
     noActChain: 'This page is not available here',
     noActChainText:
       'Knowledge and memory require an access token with an act chain, and those of this installation have none. If the OpenID provider issues such tokens, the operator of the platform sets console.oidc.actChain in the chart. The command line works with a token that has one.',
@@ -324,6 +326,9 @@ export const en = {
     notFoundText: 'The address may be mistyped, or the object was deleted.',
     foreign: 'The request did not come from this page',
     foreignText: 'Nothing was changed. Open the page again and repeat the action.',
+    unreadable: 'The form cannot be read',
+    unreadableText:
+      'Nothing was changed. The form did not arrive as a whole. Open the page again and repeat the action.',
     tooLarge: 'The form is too large',
     tooLargeText:
       'Nothing was changed. A form can be at most 4 MiB. Go back to the page and shorten the text, or use the command line, for example: portcullis apply -f FILE',

@@ -76,7 +76,9 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
 
   async function authorize(context: Context): Promise<Response> {
     if (context.req.header('origin') !== origin()) return context.text('The Origin header does not match.\n', 403);
-    const form = textsOf(await context.req.parseBody());
+    const form = await readTexts(context);
+    if (form === undefined)
+      return context.text('The form cannot be read: open the address of the console again.\n', 400);
     const request = readAuthorizationRequest(form, config.redirectUri);
     if (request === undefined) return showPage(context, form, false);
     const { person = '', code_of_terminal: given = '' } = form;
@@ -99,7 +101,8 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
   }
 
   async function token(context: Context): Promise<Response> {
-    const form = textsOf(await context.req.parseBody());
+    const form = await readTexts(context);
+    if (form === undefined) return context.json({ error: 'invalid_request' }, 400);
     if (form['grant_type'] !== 'authorization_code') return context.json({ error: 'unsupported_grant_type' }, 400);
     const { code = '', client_id: clientId = '', code_verifier: verifier = '' } = form;
     const found = codes.redeem(code, { clientId, verifier });
@@ -135,7 +138,14 @@ function metadata(origin: string) {
   };
 }
 
-function textsOf(form: Readonly<Record<string, unknown>>): Record<string, string> {
+/** The texts of a form; undefined for one that cannot be read, as without its boundary. */
+async function readTexts(context: Context): Promise<Record<string, string> | undefined> {
+  let form: Readonly<Record<string, unknown>>;
+  try {
+    form = await context.req.parseBody();
+  } catch {
+    return undefined;
+  }
   return Object.fromEntries(
     Object.entries(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );

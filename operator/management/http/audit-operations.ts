@@ -15,8 +15,9 @@ type AuditOperation = (typeof auditOperationNames)[number];
 type AuditParameter = Parameter<ManagementErrorCode>;
 
 const pageSize = { min: 1, max: 500, default: 100 } as const;
-/** A cursor belongs to one order: it names the last entry of a page. */
-const position = z.string().regex(/^[1-9]\d{0,18}$/);
+/** A cursor belongs to one order: it names the last entry of a page, by a bigint of PostgreSQL. */
+const mostPosition = 9_223_372_036_854_775_807n;
+const position = z.string().refine((text) => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= mostPosition);
 const cursors = {
   newest: createCursors('audit-newest/v1', position),
   oldest: createCursors('audit-oldest/v1', position),

@@ -34,7 +34,7 @@ export type Management = {
   readonly recorder: GenerationRecorder;
   readonly models: ModelReader;
   readonly providers: () => ProviderList;
-  readonly overview: () => Promise<Overview>;
+  readonly overview: (reading: { readonly isOwnOnly: boolean }) => Promise<Overview>;
   readonly approved: () => readonly ApprovedProvider[];
   readonly checkDefinition: DefinitionChecker;
   readonly dryRun: DryRunner;

@@ -20,7 +20,7 @@ export const overviewOperation: ApiOperation<Management, ManagementCaller, Manag
   description:
     'The desired and the served application of each model, the replicas that confirmed it, and the first cause with its remedy. ' +
     `With after, the answer is sent when the mark has changed, or after ${longestWaitMs / 1_000} seconds. ` +
-    'A caller that may read only some models gets these.',
+    'A caller that may read only some models or policies gets these models, and which of these policies are being deleted.',
   gates: ['identity', 'query'],
   parameters: [
     {
@@ -44,7 +44,7 @@ async function getOverview({ service, query, caller }: ManagementRequest): Promi
   let scope = await scopeOf(rights, caller);
   for (let hasWaited = false; ; hasWaited = true) {
     const change = service.caches.nextChange();
-    const overview = await service.overview();
+    const overview = await service.overview({ isOwnOnly: caller.ownOnly === true });
     const left = until - performance.now();
     const isChanged = scope === 'none' || within(overview, scope)?.mark !== query['after'] || left <= 0;
     if (!isChanged && (await change.within(left))) continue;
@@ -65,7 +65,7 @@ async function scopeOf(rights: Rights, caller: ManagementCaller, { isAsked = fal
     rights.objects(caller, 'viewer', 'model'),
     rights.objects(caller, 'viewer', 'policy'),
   ]);
-  return models.length === 0 ? 'none' : { models, policies };
+  return models.length === 0 && policies.length === 0 ? 'none' : { models, policies };
 }
 
 function within(overview: Overview, scope: Scope): Overview | undefined {

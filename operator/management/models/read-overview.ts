@@ -15,6 +15,7 @@ import type { ManagementCaches } from '../caches/management-caches.ts';
 import { isShownModel } from './find-model.ts';
 import { knownDependencies, runningReports } from './known-dependencies.ts';
 import { previousApplication } from './previous-application.ts';
+import { withoutOwner } from './without-owner.ts';
 
 type OverviewSources = {
   readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'revisions' | 'routes' | 'reports'>;
@@ -26,10 +27,15 @@ type OverviewSources = {
 /**
  * Every model, ordered by name, from the watched resources and the running replicas: no request to the resource server.
  * The words are those of `portcullis why`.
+ * @param isOwnOnly whether the caller may read only some models: no model then names another one
  */
-export async function readOverview({ caches, gateways, program }: OverviewSources): Promise<Overview> {
+export async function readOverview(
+  { caches, gateways, program }: OverviewSources,
+  { isOwnOnly }: { readonly isOwnOnly: boolean },
+): Promise<Overview> {
   const reports = await runningReports({ caches, gateways });
-  const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
+  const models = [...caches.bindings.list()].sort(byName).map((found): OverviewModel => {
+    const binding = isOwnOnly ? withoutOwner(found) : found;
     const route = caches.routes.get(binding.metadata.name);
     const previous = previousApplication(binding, caches);
     return { ...overviewModel(knownDependencies({ caches, binding, route, reports }), program), previous };

@@ -147,6 +147,8 @@ export const bindingSentencesRu: SentenceTable = {
     'метка идентификатора не является UUID версии 7 строчными буквами',
   'the alias {alias} of gateway {gateway} belongs to the binding {owner}':
     'псевдоним {alias} шлюза {gateway} принадлежит привязке {owner}',
+  'the alias {alias} of gateway {gateway} belongs to another binding':
+    'псевдоним {alias} шлюза {gateway} принадлежит другой привязке',
   'the id label of this binding belongs to the binding {owner}':
     'метка идентификатора этой привязки принадлежит привязке {owner}',
   'these gateway replicas do not read the format of the route: {names+}':
