@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { calledVersionHeader } from '#contracts/called-version';
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { Logger } from '#kit/log/logger';
@@ -6,7 +7,7 @@ import type { RoutedVersion } from '#resources/agent-route';
 import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
-import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
+import type { RunBudgets, UsedBudget } from '../budgets/ports.ts';
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { type ConfirmParts, confirmRight } from '../calls/confirm-right.ts';
@@ -27,6 +28,7 @@ import { type IdentityParts, issueIdentity } from './issue-identity.ts';
 import { type PipeEnd, pipeAnswer } from './pipe-answer.ts';
 import { processBody } from './process-body.ts';
 import { type BodyParts, receiveCallBody } from './receive-body.ts';
+import { takeBudget } from './take-budget.ts';
 
 /** Time beyond that of a run in which its process may answer, milliseconds. */
 const slackMs = 10_000;
@@ -72,7 +74,7 @@ export type ForwardedCall = {
   status: number | undefined;
   sent: number;
   received: number;
-  /** Resolves when the bytes of a run were counted; undefined for another call. */
+  /** Resolves when the bytes of a run or of a call of tasks were counted; undefined for another call. */
   counted: Promise<void> | undefined;
 };
 
@@ -101,7 +103,12 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   using held = new DisposableStack();
   if (!call.operation.isRun) {
     held.use(slotOf(plane.reads.take(`${key} ${placesOf(forward)}`, plane.readsAtOnce)));
-    await exchangeWithProcess(plane, forward, () => undefined);
+    try {
+      await exchangeWithProcess(plane, forward, () => undefined);
+    } finally {
+      // A task has the answer of a run, which its caller may have left to read it here.
+      if (call.operation.name.startsWith('tasks:')) forwarded.counted = countBytes(plane, forward);
+    }
     return releaseOnceSent(held, exchange.outgoing);
   }
   if (version.sdk !== undefined) held.use(slotOf(plane.slots.take(version.versionId, version.limits.concurrency)));
@@ -129,12 +136,17 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   } finally {
     plane.metrics.runs.add(-1);
     // Not awaited here: a refusal is answered after this function.
-    forwarded.counted = countUse(plane, {
-      agentId: admitted.spec.agentId,
-      person: admitted.caller.subject,
-      used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
-    });
+    forwarded.counted = countBytes(plane, forward);
   }
+}
+
+/** Counts the bytes of both bodies of a call for its person. Never rejects. */
+function countBytes(plane: ForwardParts, { admitted, forwarded }: Forward): Promise<void> {
+  return countUse(plane, {
+    agentId: admitted.spec.agentId,
+    person: admitted.caller.subject,
+    used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
+  });
 }
 
 /**
@@ -149,23 +161,6 @@ function placesOf({ call: { operation }, admitted, exchange }: Forward): 'end' |
 function slotOf(taken: Disposable | undefined): Disposable {
   if (taken === undefined) throw new AgentRefusal('too_many_runs', { 'retry-after': '1' });
   return taken;
-}
-
-/** Counts a run in the budget of its person, even if an agent calls for the person. @throws AgentRefusal */
-async function takeBudget(
-  { budgets, metrics }: Pick<ForwardParts, 'budgets' | 'metrics'>,
-  { spec, caller }: Forward['admitted'],
-): Promise<void> {
-  let used: UsedBudget | undefined;
-  try {
-    used = await budgets.take(spec.agentId, caller.subject);
-  } catch (error) {
-    if (error instanceof BudgetsUnavailableError) throw new AgentRefusal('budget_unavailable');
-    throw error;
-  }
-  if (used === undefined) return;
-  metrics.budgetUsed(spec.agent.name, used);
-  throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
 }
 
 /** A call as its process gets it. */
@@ -261,6 +256,8 @@ async function exchangeWithProcess(
     throw new AgentRefusal('agent_unavailable');
   }
   forwarded.status = answer.status;
+  if (operation.isRun && caller.parent !== undefined)
+    exchange.outgoing.setHeader(calledVersionHeader, version.versionId);
   const guard = stageGuard(plane, version, 'response', time.signal);
   if (guard !== undefined) {
     const facts = { operation, version, asked, guard };
