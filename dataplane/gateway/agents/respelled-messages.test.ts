@@ -22,7 +22,7 @@ beforeEach(() => image.process.forget());
 
 function serve(mode: 'A2A' | 'MCP', more: object = {}): Promise<void> {
   const { limits } = routedVersion(image.process);
-  return image.serve(mode, { limits: { ...limits, concurrency: 1_000 }, ...more });
+  return image.serve(mode, { limits: { ...limits, concurrency: 64 }, ...more });
 }
 
 /** The status, the code and the text of an answer, and the texts that reached the process. */

@@ -24,4 +24,3 @@ export async function takeBudget(
   metrics.budgetUsed(spec.agent.name, used);
   throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
 }
-
