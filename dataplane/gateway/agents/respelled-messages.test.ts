@@ -55,7 +55,7 @@ describe('the events of an image whose answers are judged', () => {
   const update = (parts: readonly object[], more: object = {}) => ({ artifact: { artifactId: id, parts }, ...more });
   const working = { state: 'TASK_STATE_WORKING' };
 
-  test.each([
+  test.each<[string, (first: object) => object]>([
     ['artifact_update', (first: object) => ({ artifact_update: first })],
     ['ArtifactUpdate', (first: object) => ({ ArtifactUpdate: first })],
     ['artifactUpdate beside another member', (first: object) => ({ artifactUpdate: first, metadata: {} })],

@@ -96,7 +96,7 @@ test('an agent that calls a version on trial learns which one it is, where the t
   const card = { name: 'question' };
   const trial = await world.startProcess((response, { path }) => {
     if (path === '/.well-known/agent-card.json') return response.end(JSON.stringify(card));
-    response.end(JSON.stringify({ task: { id: 'one', status: { state: 'TASK_STATE_WORKING' } } }));
+    return response.end(JSON.stringify({ task: { id: 'one', status: { state: 'TASK_STATE_WORKING' } } }));
   });
   const common = { modes: ['A2A' as const], cardDigest: digestOf(card) };
   await world.serve({

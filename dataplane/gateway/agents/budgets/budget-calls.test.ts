@@ -86,7 +86,7 @@ test('the bytes of a subscription and of a read of a task count for its person, 
   const tasks = await world.startProcess((response, { path: asked }) => {
     if (asked === '/.well-known/agent-card.json') return response.end(JSON.stringify(card));
     if (asked.endsWith(':subscribe')) response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end('data: {}\n\n');
+    return response.end('data: {}\n\n');
   });
   const versions = [routedVersion(tasks, { modes: ['A2A'], cardDigest: digestOf(card) })];
   await world.serve({ agentId: helperId, versions }, 'helper');

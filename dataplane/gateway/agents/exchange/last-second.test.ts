@@ -102,7 +102,6 @@ test('an agent whose run has just ended cancels the task that it has begun, and 
     ...run,
     key: await keys.signingKey(),
     actors: [{ issuer: gatewayIssuer, subject: plannerId }],
-    tenant: undefined,
     groups: [],
     budget,
     deadline: new Date(Date.now() - 1_000),

@@ -20,7 +20,8 @@ const taskMembers = spellings('task');
  * @returns the same message if it has none of them
  */
 export function awaitedMessage(message: Members, mode: CallMode): Members {
-  const [holder, names] = mode === 'MCP' ? ['params', taskMembers] : ['configuration', detaching];
+  const holder = mode === 'MCP' ? 'params' : 'configuration';
+  const names = mode === 'MCP' ? taskMembers : detaching;
   if (!membersBelow(message, holder).some((name) => names.has(spellingOf(name)))) return message;
   const kept = Object.entries(message).map(([name, value]): [string, JsonValue] => [
     name,
