@@ -104,7 +104,7 @@ test('an agent that calls a version on trial learns which one it is, where the t
       routedVersion(trial, { ...common, versionId: firstVersion }),
       routedVersion(trial, { ...common, versionId: secondVersion }),
     ],
-    canary: { versionId: secondVersion, percent: 100 },
+    canary: { versionId: secondVersion, percent: 99 },
   });
   const send = async (token: string) => {
     const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
