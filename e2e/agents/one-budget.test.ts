@@ -63,6 +63,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
     const { status, json, headers } = await world.send(agentId, [{ data: { question: 'why' } }]);
     // Persons do not get the usage of a run.
     expect(headers.has('x-portcullis-run-usage')).toBe(false);
+    // Another call would use as much again.
+    expect(headers.has('retry-after')).toBe(false);
     const error = json['error'] as { details?: [{ metadata?: { code?: unknown } }] } | undefined;
     return status === 200 ? 'answered' : error?.details?.[0]?.metadata?.code;
   };

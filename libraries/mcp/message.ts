@@ -4,7 +4,12 @@ import { z } from 'zod';
 export const protocolVersions = ['2025-11-25', '2025-06-18'] as const;
 
 /** Codes of the error object of JSON-RPC 2.0. */
-export const rpcErrors = { invalidRequest: -32_600, methodNotFound: -32_601, invalidParams: -32_602 } as const;
+export const rpcErrors = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+} as const;
 
 const id = z.union([z.string(), z.int()]);
 

@@ -95,11 +95,26 @@ function sessionOf({ sessions }: AgentServer, { incoming }: Exchange, identity: 
   return session;
 }
 
+/** A body that is no JSON text, for which JSON-RPC has a code of its own. */
+class NoJsonError extends AgentError {
+  constructor() {
+    super('invalid_request');
+  }
+}
+
 /** @throws AgentError invalid_request */
 function readMessage(body: Buffer): ClientMessage {
-  const read = clientMessageSchema.safeParse(readJsonBytes(body));
+  const read = clientMessageSchema.safeParse(readBody(body));
   if (!read.success) throw new AgentError('invalid_request');
   return read.data;
+}
+
+function readBody(body: Buffer): JsonValue {
+  try {
+    return readJsonBytes(body);
+  } catch (thrown) {
+    throw thrown instanceof AgentError ? new NoJsonError() : thrown;
+  }
 }
 
 async function answerPost(
@@ -195,11 +210,13 @@ function noteNotification(session: Session, { method, params }: ClientMessage): 
 }
 
 /** A body that is not a message of the protocol gets a JSON-RPC error without an id. */
-function refuseMessage(exchange: Exchange, { code }: AgentError): void {
+function refuseMessage(exchange: Exchange, refusal: AgentError): void {
+  const { code } = refusal;
   const { incoming, outgoing, trace } = exchange;
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (!incoming.complete) drainRefused(incoming, outgoing);
   const { status, meaning } = agentErrors[code];
-  const error = { code: rpcErrors.invalidRequest, message: meaning, data: { code, traceId: trace.traceId } };
+  const rpcCode = refusal instanceof NoJsonError ? rpcErrors.parseError : rpcErrors.invalidRequest;
+  const error = { code: rpcCode, message: meaning, data: { code, traceId: trace.traceId } };
   sendJson(outgoing, status, { jsonrpc: '2.0', id: null, error }, answerHeaders(exchange));
 }

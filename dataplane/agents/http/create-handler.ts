@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AgentProblem } from '#contracts/agent-state';
+import { noUsage } from '#contracts/run-usage';
 import { sendJson } from '#kit/http/json-answer';
 import type { NodeHandler } from '#kit/http/listen';
 import { openTrace } from '#kit/http/trace-context';
@@ -8,7 +9,7 @@ import { AgentError } from '../calls/agent-error.ts';
 import { a2aRoutes, answerA2aRoute } from './a2a-routes.ts';
 import type { Served } from './agent-server.ts';
 import { answerMcpCall } from './answer-mcp-call.ts';
-import { type Exchange, refuseWithProblem } from './exchange.ts';
+import { type Exchange, noteUsage, refuseA2a, refuseWithProblem } from './exchange.ts';
 import { getCard } from './get-card.ts';
 import { answerRunRoute, runRouteOf } from './run-routes.ts';
 
@@ -100,7 +101,14 @@ async function answer(
   if (pathname !== cardPath && !isMcp && runRoute === undefined && routes.length === 0) {
     return refused('unknown', new AgentError('not_found'));
   }
-  if (served.kind === 'not_ready') return refused('unknown', new AgentError(unreadyCode(served.problems)));
+  if (served.kind === 'not_ready') {
+    const error = new AgentError(unreadyCode(served.problems));
+    if (routes.length === 0) return refused('unknown', error);
+    // A call that has started no run can be repeated.
+    if (routes.some(({ operation }) => operation === 'message:send')) noteUsage(exchange, noUsage);
+    refuseA2a(exchange, error);
+    return { operation: 'unknown', refusal: error };
+  }
   const { server } = served;
   if (pathname === cardPath) {
     if (method !== 'GET') return refused('card', new AgentError('method_not_allowed'), 'GET, HEAD');

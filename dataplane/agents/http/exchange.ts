@@ -128,7 +128,10 @@ export function refuseA2a(exchange: Exchange, error: AgentError): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (!incoming.complete) drainRefused(incoming, outgoing);
   const { status } = agentErrors[error.code];
-  sendJson(outgoing, status, a2aErrorBody(error, trace.traceId), { ...answerHeaders(exchange), ...hintsOf(status) });
+  sendJson(outgoing, status, a2aErrorBody(error, trace.traceId), {
+    ...answerHeaders(exchange),
+    ...hintsOf(error),
+  });
 }
 
 /** Answers a refusal outside of any protocol: application/problem+json (RFC 9457). */
@@ -138,11 +141,14 @@ export function refuseWithProblem(exchange: Exchange, error: AgentError, headers
   if (!incoming.complete) drainRefused(incoming, outgoing);
   const { status, meaning } = agentErrors[error.code];
   const body = { type: 'about:blank', title: meaning, status, code: error.code, traceId: trace.traceId };
-  const own = { ...answerHeaders(exchange), ...hintsOf(status), ...headers };
+  const own = { ...answerHeaders(exchange), ...hintsOf(error), ...headers };
   sendBytes(outgoing, status, 'application/problem+json', Buffer.from(JSON.stringify(body)), own);
 }
 
-function hintsOf(status: number): Readonly<Record<string, string>> {
+function hintsOf({ code }: AgentError): Readonly<Record<string, string>> {
+  const { status } = agentErrors[code];
   if (status === 401) return { 'www-authenticate': 'Bearer' };
-  return status === 503 || status === 429 ? { 'retry-after': '1' } : {};
+  // A run that has used its budget has acted: another call acts again, at the same cost.
+  const mayPass = status === 503 || (status === 429 && code !== 'budget_exceeded');
+  return mayPass ? { 'retry-after': '1' } : {};
 }

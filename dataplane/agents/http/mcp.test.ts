@@ -224,7 +224,9 @@ verifies(
 test('invalid messages and other media types, origins and protocol versions are refused', async () => {
   const session = await open();
   const list = rpc('tools/list');
-  expect((await post('{', session)).json).toMatchObject({ id: null, error: { code: -32_600 } });
+  expect((await post('{', session)).json).toMatchObject({ id: null, error: { code: -32_700 } });
+  expect((await post('{"id":1,"id":1}', session)).json).toMatchObject({ id: null, error: { code: -32_700 } });
+  expect((await post({ jsonrpc: '1.0' }, session)).json).toMatchObject({ id: null, error: { code: -32_600 } });
   expect((await post([list], session)).status).toBe(400);
   expect((await post(list, { ...session, 'content-type': 'text/plain' })).status).toBe(415);
   expect((await post(list, { ...session, accept: 'application/json' })).status).toBe(406);

@@ -49,14 +49,29 @@ verifies(
 test('a call of a version that is not ready has the code of the contract only for a capability that is unavailable', async () => {
   const codeOf = async (bundle: Parameters<typeof startAgent>[0]['bundle']) => {
     await using agent = await startAgent({ bundle });
-    const answers = [await agent.call('GET', '/tasks'), await agent.call('POST', '/mcp', {})];
-    return answers.map(({ status, json }) => [status, json['code']]);
+    const answers = [await agent.call('GET', '/tasks'), await agent.call('POST', '/message:send', {})];
+    const infos = answers.map(({ status, json }) => {
+      const error = json['error'] as { readonly details: readonly { readonly metadata: { readonly code: string } }[] };
+      return [status, error.details[0]?.metadata.code];
+    });
+    const mcp = await agent.call('POST', '/mcp', {});
+    return [...infos, [mcp.status, mcp.json['code']]];
   };
   const unready = [503, 'not_ready'];
-  expect(await codeOf(undefined)).toEqual([unready, unready]);
-  expect(await codeOf(agentBundle({ manifest: { unknown: true } }))).toEqual([unready, unready]);
+  expect(await codeOf(undefined)).toEqual([unready, unready, unready]);
+  expect(await codeOf(agentBundle({ manifest: { unknown: true } }))).toEqual([unready, unready, unready]);
   const unavailable = [503, 'advertised_capability_unavailable'];
-  expect(await codeOf(agentBundle({ contract: { tasks: true } }))).toEqual([unavailable, unavailable]);
+  const never = await codeOf(agentBundle({ contract: { tasks: true } }));
+  expect(never).toEqual([unavailable, unavailable, unavailable]);
+});
+
+test('a message to a version that is not ready has used nothing and can be sent again', async () => {
+  await using agent = await startAgent({ bundle: undefined });
+  const { headers } = await agent.call('POST', '/message:send', {});
+  expect([headers.get('x-portcullis-run-usage'), headers.get('retry-after')]).toEqual([
+    'nodes=0,modelTokens=0,outputBytes=0',
+    '1',
+  ]);
 });
 
 test('a bundle that was changed after its digest was computed, and a file that is not a bundle, are refused', async () => {

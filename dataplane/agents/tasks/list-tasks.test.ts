@@ -35,3 +35,19 @@ test('a page of tasks with their artifacts ends before 4 MiB, and has at least o
   expect(pagesOf(tasks, {})).toEqual([5]);
   expect(pagesOf([], { includeArtifacts: 'true' })).toEqual([0]);
 });
+
+test('a list of tasks after a time has those of the same millisecond, and none from before a part of it', () => {
+  const tasks = [taskOf(1, 1_000), taskOf(2, 1_000)];
+  // The second task has the earlier time: 2026-01-07T00:00:00.000Z.
+  const after = (statusTimestampAfter: string) => pagesOf(tasks, { statusTimestampAfter });
+  expect(after('2026-01-07T00:00:00.000Z')).toEqual([2]);
+  expect(after('2026-01-07T00:00:00.000000Z')).toEqual([2]);
+  expect(after('2026-01-06T23:59:59.9991Z')).toEqual([2]);
+  expect(after('2026-01-07T00:00:00.0000001Z')).toEqual([1]);
+  expect(after('2026-01-07T00:00:00.001Z')).toEqual([1]);
+});
+
+test('a list of tasks accepts the version of the protocol as a parameter, and no other one', () => {
+  expect(pagesOf([taskOf(1, 1_000)], { 'A2A-Version': '1.0' })).toEqual([1]);
+  expect(() => pagesOf([taskOf(1, 1_000)], { 'A2A-Version': '0.3' })).toThrow();
+});

@@ -12,6 +12,8 @@ const query = z.strictObject({
   historyLength: z.coerce.number().int().min(0).optional(),
   statusTimestampAfter: z.iso.datetime({ offset: true }).optional(),
   includeArtifacts: z.enum(['true', 'false']).optional(),
+  /** The version of the protocol, which the header names, too. */
+  'A2A-Version': z.literal('1.0').optional(),
 });
 
 /** Bytes of the tasks of one page with their artifacts. */
@@ -34,12 +36,12 @@ export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): 
   const read = query.safeParse(Object.fromEntries([...parameters].filter(([, value]) => value !== '')));
   if (!read.success || new Set(names).size < names.length) throw new AgentError('invalid_request');
   const { contextId, status, pageSize, pageToken, statusTimestampAfter, includeArtifacts } = read.data;
-  const after = statusTimestampAfter === undefined ? undefined : new Date(statusTimestampAfter).toISOString();
+  const first = statusTimestampAfter === undefined ? undefined : firstMoment(statusTimestampAfter);
   const found = tasks.filter(
     (task) =>
       (contextId === undefined || task.contextId === contextId) &&
       (status === undefined || status === 'TASK_STATE_UNSPECIFIED' || task.status.state === status) &&
-      (after === undefined || task.status.timestamp > after),
+      (first === undefined || task.status.timestamp >= first),
   );
   const last = pageToken === undefined ? undefined : positionOf(pageToken);
   const rest = last === undefined ? found : found.filter((task) => orderOf(task) < last);
@@ -53,6 +55,12 @@ export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): 
     pageSize,
     totalSize: found.length,
   };
+}
+
+/** The first millisecond that is not before a time: a task of that time is in the list, too (A2A 1.0, ListTasksRequest). */
+function firstMoment(time: string): string {
+  const isBetween = /\.\d{3}0*[1-9]/.test(time);
+  return new Date(Date.parse(time) + (isBetween ? 1 : 0)).toISOString();
 }
 
 /** The first tasks that have at most `pageBytes` together, and at least one. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { digestOf } from '#contracts/canonical';
 import { type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
 import { agentSubject } from '#relations/subject';
@@ -7,8 +8,10 @@ import { exchangeGrant } from './testing/exchange-grant.ts';
 import {
   type AgentPlaneWorld,
   agentId,
+  firstVersion,
   gatewayIssuer,
   routedVersion,
+  secondVersion,
   startAgentPlane,
 } from './testing/start-agent-plane.ts';
 import { startJudgedImage, terms } from './testing/start-judged-image.ts';
@@ -87,6 +90,34 @@ test('a run whose answer is denied is counted as started, and a call that is den
   await ask(token);
   await until('the run is counted', async () => (await countedRuns()) > before);
   expect(await countedRuns()).toBe(before + 1);
+});
+
+test('an agent that calls a version on trial learns which one it is, where the task of its call is found', async () => {
+  const card = { name: 'question' };
+  const trial = await world.startProcess((response, { path }) => {
+    if (path === '/.well-known/agent-card.json') return response.end(JSON.stringify(card));
+    return response.end(JSON.stringify({ task: { id: 'one', status: { state: 'TASK_STATE_WORKING' } } }));
+  });
+  const common = { modes: ['A2A' as const], cardDigest: digestOf(card) };
+  await world.serve({
+    versions: [
+      routedVersion(trial, { ...common, versionId: firstVersion }),
+      routedVersion(trial, { ...common, versionId: secondVersion }),
+    ],
+    canary: { versionId: secondVersion, percent: 99 },
+  });
+  const send = async (token: string) => {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+    const answer = await world.call(`/agents/${agentId}/message:send`, { token, body: JSON.stringify({ message }) });
+    return [answer.status, answer.headers.get('x-portcullis-agent-version')];
+  };
+  const token = await agentToken();
+  expect(await send(token)).toEqual([200, secondVersion]);
+  expect(await send(await world.personToken('ann'))).toEqual([200, null]);
+  const read = { token, method: 'GET' };
+  const ofVersion = await world.call(`/agents/${agentId}/versions/${secondVersion}/tasks/one`, read);
+  expect([ofVersion.status, trial.seen.at(-1)?.path]).toEqual([200, '/tasks/one']);
+  await image.serve('A2A');
 });
 
 test('an agent that calls a process without a listener learns that no run has started', async () => {

@@ -137,8 +137,8 @@ function checkPath({ config, inputs }: NodeOf<'tool_http'>, at: SourcePath, note
     const message = 'must contain each {name} once, and inputs.path must have a value for each name';
     notes.problems.push({ code: 'types', at: [...at, 'path'], message });
   }
-  if (config.method === 'GET' && inputs.body !== undefined) {
-    const message = 'must not be GET because the request has a body';
+  if ((config.method === 'GET' || config.method === 'DELETE') && inputs.body !== undefined) {
+    const message = 'must not be GET or DELETE because the request has a body';
     notes.problems.push({ code: 'types', at: [...at, 'method'], message });
   }
 }

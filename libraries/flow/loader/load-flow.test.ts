@@ -556,6 +556,13 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     '8:one:nodes[1].config.path',
     'inputs.path',
   ],
+  ...['GET', 'DELETE'].map((method): (typeof cases)[number] => [
+    `a ${method} with a body`,
+    chain({ kind: 'tool_http', config: { connection: 'c', method, path: '/a' }, inputs: { body: { a: 1 } } }),
+    'types',
+    '8:one:nodes[1].config.method',
+    'has a body',
+  ]),
   [
     'a path that leads up',
     chain({ kind: 'tool_http', config: { connection: 'c', method: 'GET', path: '/a/../b' } }),

@@ -113,6 +113,35 @@ function taskAfter(reads: readonly Script[]): Script {
   };
 }
 
+test('the task of a called version is read and cancelled at this version, as the answer of the gateway names it', async () => {
+  const versionId = '01890a5d-ac96-774b-bcce-b302099a8062';
+  const pathsWith = async (name: string | undefined, read: Script) => {
+    const stop = new AbortController();
+    const script = taskAfter([read]);
+    gateway.forget();
+    gateway.play((response, request) => {
+      if (name !== undefined && request.path.endsWith('/message:send')) {
+        response.setHeader('x-portcullis-agent-version', name);
+      }
+      return script(response, request);
+    });
+    const ended = call({ signal: stop.signal }).catch(() => undefined);
+    await until('the task is read', () => gateway.seen.some(({ path }) => path.endsWith('/tasks/7')));
+    stop.abort(new Error('the run has ended'));
+    await ended;
+    await until('the task is cancelled', () => gateway.seen.some(({ path }) => path.endsWith('/tasks/7:cancel')));
+    return gateway.seen.map(({ path }) => path);
+  };
+  const silent: Script = () => undefined;
+  const paths = ['/tasks/7', '/tasks/7:cancel'];
+  const sent = '/agents/helper/message:send';
+  const ofVersion = paths.map((path) => `/agents/helper/versions/${versionId}${path}`);
+  expect(await pathsWith(versionId, silent)).toEqual([sent, ...ofVersion]);
+  for (const name of [undefined, '../other']) {
+    expect(await pathsWith(name, silent)).toEqual([sent, ...paths.map((path) => `/agents/helper${path}`)]);
+  }
+});
+
 const away = refusing('shutting_down', 503, 'nodes=0,modelTokens=0,outputBytes=0');
 const busy = refusing('too_many_runs', 429);
 

@@ -2,6 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { AgentErrorCode } from '#contracts/agent-errors';
 import type { AgentGatewayErrorCode } from '#contracts/agent-gateway-errors';
+import { calledVersionHeader, readCalledVersion } from '#contracts/called-version';
 import { noUsage, readRunUsage, runUsageHeader } from '#contracts/run-usage';
 import type { JsonValue } from '#kit/json/json-value';
 import { wait } from '#kit/time/wait';
@@ -65,12 +66,16 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
   return async ({ agentId, version, text, data }, call) => {
     const identify = identity(agentId);
     const prefix = `${url.href.replace(/\/+$/, '')}/agents/${encodeURIComponent(agentId)}`;
-    const base = version === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(version)}`;
+    const baseOf = (of: string | undefined): string =>
+      of === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(of)}`;
+    let base = baseOf(version);
     const { share } = call;
     let isSent = false;
     let startedNoRun = false;
     let known: Readonly<Record<string, string>> = {};
     const onHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): void => {
+      // The task is read from the version that has it, also while others are on trial or follow.
+      base = baseOf(version ?? readCalledVersion(headers[calledVersionHeader]));
       const used = readRunUsage(headers[runUsageHeader]);
       if (used === undefined) return;
       startedNoRun = used.nodes === 0;

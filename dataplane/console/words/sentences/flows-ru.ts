@@ -106,7 +106,7 @@ export const flowSentencesRu: SentenceTable = {
   'must have each {name} among the required parameters': 'каждое {name} должно быть среди обязательных параметров',
   'must contain each {name} once, and inputs.path must have a value for each name':
     'каждое {name} должно быть один раз, а в inputs.path — значение для каждого',
-  'must not be GET because the request has a body': 'не должно быть GET, если есть тело запроса',
+  'must not be GET or DELETE because the request has a body': 'не должно быть GET или DELETE, если есть тело запроса',
 
   // References.
   'names {reference}, {problem*}': 'называет {reference}, {problem}',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { digestOf } from '#contracts/canonical';
 import type { Subject } from '#identity/identity';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
@@ -78,6 +79,30 @@ test('the bytes of the request and of the answer of a run count for its person',
   await until('the bytes are counted', async () => (used.length > 0 ? true : undefined));
   const bytes = body.length + '{"done":1}'.length;
   expect(used).toEqual([[agentId, { issuer: peopleIssuer, subject: 'ann' }, { tokens: 0, bytes }]]);
+});
+
+test('the bytes of a subscription and of a read of a task count for its person, and neither is refused or counted as a run', async () => {
+  const card = { name: 'question' };
+  const tasks = await world.startProcess((response, { path: asked }) => {
+    if (asked === '/.well-known/agent-card.json') return response.end(JSON.stringify(card));
+    if (asked.endsWith(':subscribe')) response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return response.end('data: {}\n\n');
+  });
+  const versions = [routedVersion(tasks, { modes: ['A2A'], cardDigest: digestOf(card) })];
+  await world.serve({ agentId: helperId, versions }, 'helper');
+  outcome = { limit: 'bytes', span: 'day', retryAfterSeconds: 60 };
+  const token = await world.personToken('ann');
+  for (const task of ['tasks/one:subscribe', 'tasks/one']) {
+    used.length = 0;
+    const answer = await world.call(`/agents/${helperId}/${task}`, { token, method: 'GET' });
+    expect([answer.status, await answer.text()]).toEqual([200, 'data: {}\n\n']);
+    await until('the bytes are counted', () => used.length > 0);
+    const ann = { issuer: peopleIssuer, subject: 'ann' };
+    expect(used).toEqual([[helperId, ann, { tokens: 0, bytes: 'data: {}\n\n'.length }]]);
+  }
+  expect(taken).toEqual([]);
+  const served = [routedVersion(process)];
+  await world.serve({ agentId: helperId, versions: served }, 'helper');
 });
 
 test('while the budgets cannot be read no run starts', async () => {

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
+import { openGatewayKeyRing } from '#identity/gateway-key-ring';
+import { mintRunGrant } from '#identity/run-grant';
 import type { ScriptedHttp } from '#kit/testing/scripted-http';
 import { agentSubject, userSubject } from '#relations/subject';
 import { authenticatedAll } from '#relations/tenant-object';
@@ -83,6 +86,32 @@ test('a run gets tokens for models and agents after its version has left the rou
   const refused = await exchangeGrant(world.url, { grant, audience: models });
   world.rights.add(own);
   expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
+});
+
+test('a run of a version that another replica serves already gets tokens here, also after its route was taken back', async () => {
+  const away = routedVersion({ url: 'http://127.0.0.1:9' }, { versionId: secondVersion, requires });
+  await world.announce({ versions: [away] });
+  const grant = await mintRunGrant({
+    key: await openGatewayKeyRing(world.signingKeysFile).signingKey(),
+    issuer: gatewayIssuer,
+    agentId,
+    versionId: secondVersion,
+    subject: { issuer: peopleIssuer, subject: 'ann' },
+    actors: [],
+    runId: randomUUID(),
+    mode: 'A2A',
+    budget: { nodes: 10, modelTokens: 1_000, outputBytes: 10_000 },
+    timeoutMs: 20_000,
+  });
+  const statuses = async () => {
+    const traded = [models, helper].map((audience) => exchangeGrant(world.url, { grant, audience }));
+    return (await Promise.all(traded)).map(({ status }) => status);
+  };
+  expect(await statuses()).toEqual([200, 200]);
+  await serveRequiring({ requires });
+  expect(await statuses()).toEqual([200, 200]);
+  const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
+  expect((await world.call(`/agents/${agentId}/versions/${secondVersion}/mcp`, call)).status).toBe(404);
 });
 
 test('a run gets no token after the route of its agent was removed, even when another route of the agent follows', async () => {

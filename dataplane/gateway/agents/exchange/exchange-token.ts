@@ -6,6 +6,7 @@ import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-toke
 import { mintModelToken } from '#identity/model-token';
 import type { GrantedBudget, RunGrant, RunGrantVerifier } from '#identity/run-grant';
 import { mintServiceToken, serviceAudiences } from '#identity/service-token';
+import { type Clock, systemClock } from '#kit/time/clock';
 import type { Relations } from '#relations/ports';
 import type { RoutedVersion } from '#resources/agent-route';
 import { judgeRights } from '../calls/judge-rights.ts';
@@ -73,10 +74,10 @@ export async function exchangeToken(
     // Read only now: the route may have switched, and the run may have ended, while the rights were checked.
     const version = parts.table.versionOfRun(grant)?.version;
     if (version === undefined) return refused('invalid_grant', 'the agent or the version of the run is not routed');
-    const ttlSeconds = Math.min(
-      gatewayTokenLimits.workloadSeconds,
-      Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
-    );
+    const date = now();
+    // A token begins and ends at a whole second, so that one of the last second of a run ends with the run.
+    const leftSeconds = Math.ceil(grant.expiresAt.getTime() / 1_000) - Math.floor(date.getTime() / 1_000);
+    const ttlSeconds = Math.min(gatewayTokenLimits.workloadSeconds, leftSeconds);
     if (ttlSeconds < 1) return refused('invalid_grant', 'the run has ended');
     const token = await issue(parts, {
       grant,
@@ -86,6 +87,7 @@ export async function exchangeToken(
       budget: smallerBudget(grant.budget, budget),
       key,
       ttlSeconds,
+      clock: { ...systemClock, date: () => date },
     });
     return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
   } catch (error) {
@@ -134,17 +136,19 @@ type Issue = {
   readonly budget: GrantedBudget;
   readonly key: Awaited<ReturnType<GatewayKeyRing['signingKey']>>;
   readonly ttlSeconds: number;
+  /** The time of the exchange, from which the life of the token is counted. */
+  readonly clock: Clock;
 };
 
 /** @returns undefined if the version does not require the audience */
 async function issue(
   parts: ExchangeParts,
-  { grant, version, audience, called, budget, key, ttlSeconds }: Issue,
+  { grant, version, audience, called, budget, key, ttlSeconds, clock }: Issue,
 ): Promise<string | undefined> {
   const named = (kind: RoutedVersion['requires'][number]['kind']) => requiredNames(version, kind);
   const { agentId, versionId, subject, actors, tenant, groups } = grant;
   const person = { subject, actors, groups, ...(tenant === undefined ? {} : { tenant }) };
-  const signed = { ...person, agentId, versionId, key, issuer: parts.issuer, ttlSeconds };
+  const signed = { ...person, agentId, versionId, key, issuer: parts.issuer, ttlSeconds, clock };
   if (audience === modelsAudience) {
     const aliases = [...new Set(named('Model'))];
     return aliases.length === 0 ? undefined : await mintModelToken({ ...signed, aliases });

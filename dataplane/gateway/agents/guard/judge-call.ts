@@ -3,7 +3,8 @@ import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
-import { awaitedMessage } from './awaited-message.ts';
+import { asksForPush, awaitedMessage } from './awaited-message.ts';
+import { respellingOf } from './one-spelling.ts';
 import { isPlainId } from './plain-id.ts';
 import { type Hold, mostMessageValues, mostUnjudgedValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
@@ -27,6 +28,10 @@ const methods: ReadonlySet<string> = new Set([
   'notifications/initialized',
   'notifications/cancelled',
 ]);
+
+/** Members of MCP that decide what an image does, which it must not read from another spelling. */
+const isOtherMember = respellingOf(['jsonrpc', 'id', 'method', 'params']);
+const isOtherName = respellingOf(['name']);
 
 /** Operations that A2A has an exact error for. */
 const exactRefusals: ReadonlyMap<string, 'push_notification_not_supported' | 'extended_card_not_configured'> = new Map([
@@ -70,9 +75,7 @@ export async function judgeCall(
   if (sent === undefined) throw new AgentRefusal('invalid_request');
   const message = awaitedMessage(sent, mode);
   const asked = mode === 'MCP' ? askedOf(message, sdk?.tool) : undefined;
-  if (isWireObject(message['configuration']) && 'taskPushNotificationConfig' in message['configuration']) {
-    throw new AgentRefusal('push_notification_not_supported');
-  }
+  if (mode === 'A2A' && asksForPush(message)) throw new AgentRefusal('push_notification_not_supported');
   if (judging === undefined) return { body: message === sent ? body : wireBytes(message), asked };
   const { guard, hold } = judging;
   if (!(await hold(treeBytes(message)))) throw new AgentRefusal('overloaded');
@@ -96,7 +99,11 @@ async function judgeParams(guard: StageGuard, method: JsonValue | undefined, par
 }
 
 /** @throws AgentRefusal for a message that is no request or notification of a client, or that calls another tool */
-function askedOf({ jsonrpc, id, method, params }: Members, tool: string | undefined): JudgedCall['asked'] {
+function askedOf(message: Members, tool: string | undefined): JudgedCall['asked'] {
+  const { jsonrpc, id, method, params } = message;
+  const isRespelled =
+    Object.keys(message).some(isOtherMember) || (isWireObject(params) && Object.keys(params).some(isOtherName));
+  if (isRespelled) throw new AgentRefusal('invalid_request');
   const isId = id === undefined || typeof id === 'number' || (typeof id === 'string' && id.length <= 256);
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isId) throw new AgentRefusal('invalid_request');
   if (!methods.has(method)) throw new AgentRefusal('operation_not_supported', {}, { id, rpcCode: -32601 });

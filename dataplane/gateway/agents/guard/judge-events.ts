@@ -25,6 +25,9 @@ type EventParts = {
   readonly emit: (data: Buffer) => void;
 };
 
+/** The members of an event of A2A, and the one of the last event of a stream that failed: each event has one of them. */
+const eventMembers: ReadonlySet<string> = new Set(['task', 'message', 'statusUpdate', 'artifactUpdate', 'error']);
+
 /** Artifacts that one stream may have open at a time. */
 const mostArtifacts = 64;
 /** Bytes that all open artifacts of one stream have together, as JSON. */
@@ -51,7 +54,8 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     }
   }
 
-  async function takeUpdate(update: ArtifactUpdate): Promise<void> {
+  async function takeUpdate(update: Members): Promise<void> {
+    if (!isUpdate(update)) throw new AgentRefusal('answer_refused');
     const { artifact, lastChunk } = update;
     const { parts, ...rest } = artifact;
     const id = rest['artifactId'];
@@ -82,11 +86,11 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
 
   return {
     async take(data) {
-      const event = operation.mode === 'A2A' ? messageOfImage(data) : undefined;
-      const update = event?.['artifactUpdate'];
-      if (isUpdate(update) && Object.keys(event ?? {}).length === 1) return await takeUpdate(update);
-      if (update !== undefined) throw new AgentRefusal('answer_refused');
-      if (!isProgress(event?.['statusUpdate'])) await finishAll();
+      if (operation.mode === 'A2A') {
+        const { name, value } = eventOf(data);
+        if (name === 'artifactUpdate') return await takeUpdate(value);
+        if (name !== 'statusUpdate' || !isProgress(value)) await finishAll();
+      }
       emit(await judgeMessage(data, facts, hold));
     },
     end: finishAll,
@@ -96,13 +100,24 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
   };
 }
 
+/**
+ * An event with exactly one member of A2A, in its one spelling. Any other event could be an update of an artifact to the
+ * client and something else to the gateway. @throws AgentRefusal
+ */
+function eventOf(data: Uint8Array): { readonly name: string; readonly value: Members } {
+  const [first, ...more] = Object.entries(messageOfImage(data) ?? {});
+  if (first === undefined || more.length > 0) throw new AgentRefusal('answer_refused');
+  const [name, value] = first;
+  if (!eventMembers.has(name) || !isWireObject(value)) throw new AgentRefusal('answer_refused');
+  return { name, value };
+}
+
 /** A status of a task that has not ended: its artifacts may still grow. */
-function isProgress(update: JsonValue | undefined): boolean {
-  const status = isWireObject(update) ? update['status'] : undefined;
+function isProgress({ status }: Members): boolean {
   const state = isWireObject(status) ? status['state'] : undefined;
   return state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_SUBMITTED';
 }
 
-function isUpdate(value: JsonValue | undefined): value is ArtifactUpdate {
-  return isWireObject(value) && isWireObject((value as Members)['artifact']);
+function isUpdate(value: Members): value is ArtifactUpdate {
+  return isWireObject(value['artifact']);
 }

@@ -66,7 +66,7 @@ const passes: Judge = async () => undefined;
 const json = { type: 'application/json' } as const;
 const mebibyte = 1_048_576;
 
-const eventOf = (text: string): Buffer => Buffer.from(`data: {"text":"${text}"}\n\n`);
+const eventOf = (text: string): Buffer => Buffer.from(`data: {"message":{"text":"${text}"}}\n\n`);
 
 async function* endlessEvents() {
   for (;;) {

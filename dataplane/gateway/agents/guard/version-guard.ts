@@ -17,7 +17,7 @@ export type GuardParts = { readonly checks: Pick<CheckClient, 'check'> };
 export type StageGuard = {
   /** Whether streamed text may be judged in windows. */
   readonly judgesWindows: boolean;
-  /** Judges all texts of a member of a message, and masks them in place. @throws AgentRefusal also for opaque content */
+  /** Judges all texts of a member of a message, and masks them in place. @throws AgentRefusal also for a message that cannot be judged */
   judge(holder: Record<string, JsonValue>, key: string): Promise<void>;
   judgeText(text: string): Promise<string>;
   judgeWindow(text: string): Promise<'pass' | 'mask'>;
@@ -25,6 +25,12 @@ export type StageGuard = {
 
 /** The refusal of texts that the policy cannot judge, by their direction. */
 const tooLarge = { request: 'request_too_large', response: 'answer_refused' } as const satisfies Record<Stage, string>;
+
+/** The refusal of messages that cannot be judged at all. */
+const unreadable = {
+  opaque: { request: 'content_type_not_supported', response: 'answer_refused' },
+  respelled: { request: 'invalid_request', response: 'answer_refused' },
+} as const satisfies Record<string, Record<Stage, string>>;
 
 /** The target of the checks of one direction. */
 export function guardTarget(guardrail: RouteGuardrail, stage: Stage): GuardTarget | undefined {
@@ -63,9 +69,7 @@ export function stageGuard(
     judgesWindows: guardrail.streaming === 'Windows',
     async judge(holder, key) {
       const slots = wireSlots(holder, key, target.longTexts);
-      if (slots === 'opaque') {
-        throw new AgentRefusal(stage === 'request' ? 'content_type_not_supported' : 'answer_refused');
-      }
+      if (typeof slots === 'string') throw new AgentRefusal(unreadable[slots][stage]);
       await judgeAll(slots);
     },
     async judgeText(text) {

@@ -2,6 +2,7 @@ import type { LongTexts } from '#checks/guard/guard-target';
 import { joinSeams } from '#checks/guard/join-seams';
 import { slotsOf, type TextSlot } from '#checks/guard/judge-slots';
 import type { JsonValue } from '#kit/json/json-value';
+import { respellingOf } from './one-spelling.ts';
 
 /** Members whose content an author or a caller is free to choose: every text, number and name in them is judged. */
 const free = names('data metadata arguments structuredContent _meta inputSchema outputSchema annotations');
@@ -40,47 +41,56 @@ const numbers = names('historyLength pageSize totalSize code progress total inde
 const opaque = names('raw blob url');
 const opaqueTypes = names('image audio');
 
+/** A member that another reader may take for one of the protocols, while the rules above do not. */
+const isRespelled = respellingOf([...free, ...known, ...opaque]);
+
+/** Why a message cannot be judged: its content is bytes or elsewhere, or a name of the protocols has another spelling. */
+type Unreadable = 'opaque' | 'respelled';
+
 /**
- * The texts of a message of A2A or MCP; `opaque` if it has content that cannot be judged.
+ * The texts of a message of A2A or MCP, or why it cannot be judged.
  * @param longTexts how the policy judges a text that is larger than one check
  */
 export function wireSlots(
   holder: Record<string, JsonValue>,
   key: string,
   longTexts: LongTexts,
-): readonly TextSlot[] | 'opaque' {
+): readonly TextSlot[] | Unreadable {
   const slots: TextSlot[] = [];
-  return visit(holder, key, key, { slots, longTexts }) ? slots : 'opaque';
+  return visit(holder, key, key, { slots, longTexts }) ?? slots;
 }
 
 type Found = { readonly slots: TextSlot[]; readonly longTexts: LongTexts };
 
-/** @returns false for opaque content */
+/** @returns undefined for content that can be judged */
 function visit(
   holder: Record<string, JsonValue> | JsonValue[],
   key: string | number,
   name: string,
   found: Found,
-): boolean {
+): Unreadable | undefined {
   const { slots } = found;
   const value = (holder as Record<string | number, JsonValue>)[key];
   if (typeof value === 'string') {
     const isFixed = (ids.has(name) && uuid.test(value)) || forms[name]?.test(value) === true;
     const isName = ids.has(name) || (forms[name] !== undefined && name !== 'status' && name !== 'reason');
-    if (isFixed) return true;
+    if (isFixed) return undefined;
     // A masked id would name something else.
     append(slots, isName ? [{ text: value }] : slotsOf(holder, key));
-    return true;
+    return undefined;
   }
   if (typeof value === 'number') {
     if (!numbers.has(name)) slots.push({ text: String(value) });
-    return true;
+    return undefined;
   }
-  if (typeof value !== 'object' || value === null) return true;
+  if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return visitObject(value, found);
-  const isReadable = value.every((_, index) => visit(value, index, name, found));
+  for (const index of value.keys()) {
+    const fault = visit(value, index, name, found);
+    if (fault !== undefined) return fault;
+  }
   append(slots, joinedSlots(value, name, found.longTexts));
-  return isReadable;
+  return undefined;
 }
 
 /**
@@ -110,16 +120,20 @@ function textsOf(parts: readonly JsonValue[]): readonly string[] {
   });
 }
 
-function visitObject(value: Record<string, JsonValue>, found: Found): boolean {
-  if (typeof value['type'] === 'string' && opaqueTypes.has(value['type'])) return false;
+function visitObject(value: Record<string, JsonValue>, found: Found): Unreadable | undefined {
+  if (typeof value['type'] === 'string' && opaqueTypes.has(value['type'])) return 'opaque';
   for (const member of Object.keys(value)) {
-    if (opaque.has(member)) return false;
+    if (opaque.has(member)) return 'opaque';
+    if (isRespelled(member)) return 'respelled';
     const isFree = free.has(member);
     if (!isFree && !known.has(member)) found.slots.push({ text: member });
     if (isFree || !known.has(member)) append(found.slots, slotsOf(value, member));
-    else if (!visit(value, member, member, found)) return false;
+    else {
+      const fault = visit(value, member, member, found);
+      if (fault !== undefined) return fault;
+    }
   }
-  return true;
+  return undefined;
 }
 
 /** One by one: a call with as many arguments as a message can have texts overflows the stack. */

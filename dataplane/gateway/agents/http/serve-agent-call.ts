@@ -21,7 +21,7 @@ const noAgent = '00000000-0000-7000-8000-000000000000';
 
 export const agentPrefix = '/agents/';
 
-type Facts = { agent: string; versionId: string; isRun: boolean; readonly forwarded: ForwardedCall };
+type Facts = { agent: string; versionId: string; readonly forwarded: ForwardedCall };
 
 /** Answers one request below /agents/, counts it and writes its log line. Never rejects. */
 export async function serveAgentCall(
@@ -39,15 +39,18 @@ export async function serveAgentCall(
   };
   outgoing.once('close', onClose);
   const call = parseCall(incoming.url ?? '/');
-  const forwarded: ForwardedCall = { reached: false, status: undefined, sent: 0, received: 0, counted: undefined };
-  const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded };
+  const forwarded: ForwardedCall = {
+    ...{ isRun: false, reached: false, status: undefined },
+    ...{ sent: 0, received: 0, counted: undefined },
+  };
+  const facts: Facts = { agent: '', versionId: '', forwarded };
   const code = await answer(plane, call, { exchange, life, facts });
   boundUnread(outgoing, plane.clientIdleMs);
   const seconds = (performance.now() - started) / 1_000;
   const operation = call?.operation.name ?? 'unknown';
   const { agent, versionId } = facts;
   const { sent, received, status } = forwarded;
-  const hasStarted = facts.isRun && forwarded.reached;
+  const hasStarted = forwarded.isRun && forwarded.reached;
   endSpan({
     attributes: {
       'portcullis.operation': operation,
@@ -99,7 +102,6 @@ async function answerCall(plane: AgentPlane, routed: RoutedCall, { exchange, lif
   using _pin = admitted.pin;
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
-  facts.isRun = call.operation.isRun;
   const { caller } = admitted;
   if (call.operation === cardOperation || caller === undefined) {
     return await serveSignedCard(plane, admitted.version, exchange);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { calledVersionHeader } from '#contracts/called-version';
 import { runUsageHeader } from '#contracts/run-usage';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { Logger } from '#kit/log/logger';
@@ -6,7 +7,7 @@ import type { RoutedVersion } from '#resources/agent-route';
 import type { RequestBytes } from '../../relay/held-frames.ts';
 import type { RequestLife } from '../../relay/interruption.ts';
 import { countUse } from '../budgets/count-use.ts';
-import { BudgetsUnavailableError, type RunBudgets, type UsedBudget } from '../budgets/ports.ts';
+import type { RunBudgets, UsedBudget } from '../budgets/ports.ts';
 import type { AdmittedCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import { type ConfirmParts, confirmRight } from '../calls/confirm-right.ts';
@@ -22,18 +23,19 @@ import { type GuardParts, stageGuard } from '../guard/version-guard.ts';
 import type { VersionPins } from '../routes/pin-versions.ts';
 import type { AgentClient, ProcessAnswer, ProcessCall } from './agent-client.ts';
 import { CallBytes } from './call-bytes.ts';
+import { continuedAfter, isUnread, unwatchedMs } from './continued-run.ts';
 import { headersForAgent, headersForClient } from './forward-headers.ts';
 import { type IdentityParts, issueIdentity } from './issue-identity.ts';
 import { type PipeEnd, pipeAnswer } from './pipe-answer.ts';
 import { processBody } from './process-body.ts';
 import { type BodyParts, receiveCallBody } from './receive-body.ts';
+import { type ArrivedMessage, receiveMessage } from './receive-message.ts';
+import { takeBudget } from './take-budget.ts';
 
 /** Time beyond that of a run in which its process may answer, milliseconds. */
 const slackMs = 10_000;
 /** Timeout of an operation that starts no run and streams nothing, milliseconds. */
 const shortMs = 30_000;
-/** How long a process continues a run whose answer no client reads, milliseconds. */
-const unwatchedMs = 30_000;
 
 export type ForwardParts = IdentityParts &
   GuardParts &
@@ -67,12 +69,14 @@ export type ForwardParts = IdentityParts &
  * of the answer that the client was sent, and the status of the answer of the process, once there is one.
  */
 export type ForwardedCall = {
+  /** Whether the call is that of a run. */
+  isRun: boolean;
   /** Whether the process may have received the call, so that it may have run. */
   reached: boolean;
   status: number | undefined;
   sent: number;
   received: number;
-  /** Resolves when the bytes of a run were counted; undefined for another call. */
+  /** Resolves when the bytes of a run or of a call of tasks were counted; undefined for another call. */
   counted: Promise<void> | undefined;
 };
 
@@ -83,6 +87,8 @@ type Forward = {
   readonly life: RequestLife;
   /** Written while the call is forwarded. */
   readonly forwarded: ForwardedCall;
+  /** The message of a call of MCP that was read first. */
+  readonly arrived?: ArrivedMessage | undefined;
 };
 
 type ImageCall = {
@@ -93,15 +99,23 @@ type ImageCall = {
 };
 
 /** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
-export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<void> {
-  const { call, admitted, exchange, forwarded } = forward;
+export async function forwardCall(plane: ForwardParts, routed: Forward): Promise<void> {
+  const { admitted, exchange, forwarded } = routed;
   const { version } = admitted;
   const { issuer, subject } = admitted.caller.subject;
   const key = JSON.stringify([admitted.spec.agentId, issuer, subject]);
   using held = new DisposableStack();
+  const forward = await withMessage(plane, routed, key, held);
+  const { call, arrived } = forward;
+  forwarded.isRun = call.operation.isRun;
   if (!call.operation.isRun) {
-    held.use(slotOf(plane.reads.take(`${key} ${placesOf(forward)}`, plane.readsAtOnce)));
-    await exchangeWithProcess(plane, forward, () => undefined);
+    if (arrived === undefined) held.use(slotOf(plane.reads.take(`${key} ${placesOf(forward)}`, plane.readsAtOnce)));
+    try {
+      await exchangeWithProcess(plane, forward, () => undefined);
+    } finally {
+      // A task has the answer of a run, which its caller may have left to read it here.
+      if (call.operation.name.startsWith('tasks:')) forwarded.counted = countBytes(plane, forward);
+    }
     return releaseOnceSent(held, exchange.outgoing);
   }
   if (version.sdk !== undefined) held.use(slotOf(plane.slots.take(version.versionId, version.limits.concurrency)));
@@ -109,6 +123,7 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   if (admission.kind === 'refused') {
     throw new AgentRefusal('too_many_runs', { 'retry-after': String(admission.retryAfterSeconds) });
   }
+  arrived?.place[Symbol.dispose]();
   const { run } = admission;
   using counted = new DisposableStack();
   counted.defer(() => run.end());
@@ -129,12 +144,42 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   } finally {
     plane.metrics.runs.add(-1);
     // Not awaited here: a refusal is answered after this function.
-    forwarded.counted = countUse(plane, {
-      agentId: admitted.spec.agentId,
-      person: admitted.caller.subject,
-      used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
-    });
+    forwarded.counted = countBytes(plane, forward);
   }
+}
+
+/**
+ * The call with its message, if it is one of MCP for a flow: most of these begin no run. An image may begin one with any message.
+ * @throws AgentRefusal
+ */
+async function withMessage(
+  plane: ForwardParts,
+  forward: Forward,
+  key: string,
+  held: DisposableStack,
+): Promise<Forward> {
+  const { call, admitted, exchange, life } = forward;
+  const { operation } = call;
+  const { version, caller } = admitted;
+  if (!operation.isRun || operation.mode !== 'MCP' || version.sdk !== undefined) return forward;
+  const from = { key, person: personOf(caller), signal: life.signal };
+  const arrived = await receiveMessage(plane, exchange, { operation, version, token: caller.token }, from);
+  held.use(arrived.place);
+  held.use(arrived.bytes);
+  return { ...forward, call: { ...call, operation: { ...operation, isRun: arrived.startsRun } }, arrived };
+}
+
+function personOf({ subject: { issuer, subject } }: Pick<AgentCaller, 'subject'>): string {
+  return JSON.stringify([issuer, subject]);
+}
+
+/** Counts the bytes of both bodies of a call for its person. Never rejects. */
+function countBytes(plane: ForwardParts, { admitted, forwarded }: Forward): Promise<void> {
+  return countUse(plane, {
+    agentId: admitted.spec.agentId,
+    person: admitted.caller.subject,
+    used: { tokens: 0, bytes: forwarded.sent + forwarded.received },
+  });
 }
 
 /**
@@ -151,23 +196,6 @@ function slotOf(taken: Disposable | undefined): Disposable {
   return taken;
 }
 
-/** Counts a run in the budget of its person, even if an agent calls for the person. @throws AgentRefusal */
-async function takeBudget(
-  { budgets, metrics }: Pick<ForwardParts, 'budgets' | 'metrics'>,
-  { spec, caller }: Forward['admitted'],
-): Promise<void> {
-  let used: UsedBudget | undefined;
-  try {
-    used = await budgets.take(spec.agentId, caller.subject);
-  } catch (error) {
-    if (error instanceof BudgetsUnavailableError) throw new AgentRefusal('budget_unavailable');
-    throw error;
-  }
-  if (used === undefined) return;
-  metrics.budgetUsed(spec.agent.name, used);
-  throw new AgentRefusal('budget_used', { 'retry-after': String(used.retryAfterSeconds) });
-}
-
 /** A call as its process gets it. */
 type PreparedCall = {
   readonly process: ProcessCall;
@@ -182,7 +210,7 @@ type PreparedCall = {
  */
 async function prepareCall(
   plane: ForwardParts,
-  { call, admitted, exchange, life }: Forward,
+  { call, admitted, exchange, life, arrived }: Forward,
   bytes: RequestBytes,
 ): Promise<PreparedCall> {
   const { incoming, trace } = exchange;
@@ -195,19 +223,17 @@ async function prepareCall(
   if (token !== undefined && Object.values(headers).some((value) => value.includes(token))) {
     throw new AgentRefusal('token_exposed');
   }
-  const received = await receiveCallBody(
-    plane,
-    exchange,
-    { operation, version, token },
-    { bytes, signal: life.signal },
-  );
+  const received =
+    arrived === undefined
+      ? await receiveCallBody(plane, exchange, { operation, version, token }, { bytes, signal: life.signal })
+      : arrived.take();
   const head = { path: call.path, query, headers };
   const judged =
     version.sdk === undefined
       ? undefined
       : await judgeImageCall(plane, { version, operation, head, body: received }, { bytes, signal: life.signal });
   const body = judged === undefined ? received : judged.body;
-  if (operation.isRun) await confirmRight(plane, admitted, operation.mode);
+  if (operation.isRun || arrived !== undefined) await confirmRight(plane, admitted, operation.mode);
   const identity = await issueIdentity(plane, {
     ...{ caller, version, operation },
     agentId: spec.agentId,
@@ -239,8 +265,7 @@ async function exchangeWithProcess(
   const { version, caller } = admitted;
   const { operation } = call;
   using held = new DisposableStack();
-  const { issuer, subject } = caller.subject;
-  const bytes = held.use(new CallBytes(plane.bodies, JSON.stringify([issuer, subject])));
+  const bytes = held.use(forward.arrived?.bytes ?? new CallBytes(plane.bodies, personOf(caller)));
   // No object here refers to the body, so that it can be garbage collected once it was sent.
   const { process, length, asked } = await prepareCall(plane, forward, bytes);
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';
@@ -261,6 +286,8 @@ async function exchangeWithProcess(
     throw new AgentRefusal('agent_unavailable');
   }
   forwarded.status = answer.status;
+  if (operation.isRun && caller.parent !== undefined)
+    exchange.outgoing.setHeader(calledVersionHeader, version.versionId);
   const guard = stageGuard(plane, version, 'response', time.signal);
   if (guard !== undefined) {
     const facts = { operation, version, asked, guard };
@@ -284,7 +311,7 @@ async function exchangeWithProcess(
     signal: time.signal,
   });
   forwarded.received = end.bytes;
-  const continuedMs = continuedAfter(end, forward, answer);
+  const continuedMs = continuedAfter(end, { operation, version }, answer);
   if (continuedMs > 0) onContinued(continuedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
   else if (end.kind !== 'whole') {
@@ -293,29 +320,6 @@ async function exchangeWithProcess(
       code: codeOf(end, time.timedOut(), plane.shutdown.aborted),
     });
   }
-}
-
-/** An answer of an image that was not read to its end. After another status than one of success there is no run. */
-function isUnread({ status, body }: Extract<ProcessAnswer, { readonly kind: 'answer' }>): boolean {
-  return status < 300 && !body.readableEnded;
-}
-
-/**
- * How long a run counts after the end of its answer, milliseconds. The process continues the run of a stream for a while, in case its
- * client comes back, and an image may do so with every run. The process of a flow ends the stream of a client that reads too slowly with
- * an error. Then the run continues until its end, which the gateway does not learn, so that no client frees its place in this way. An
- * answer that broke off without an error has no run left, because the process was killed, or one that the process ends soon, because it
- * has no reader.
- */
-function continuedAfter(
-  end: PipeEnd,
-  { call: { operation }, admitted: { version } }: Forward,
-  answer: Extract<ProcessAnswer, { readonly kind: 'answer' }>,
-): number {
-  const isStream = operation.name === 'message:stream';
-  if (end.kind === 'broken') return isStream && end.saysWhy && version.sdk === undefined ? version.limits.timeoutMs : 0;
-  if (end.kind === 'whole') return 0;
-  return isStream || (version.sdk !== undefined && isUnread(answer)) ? unwatchedMs : 0;
 }
 
 /**

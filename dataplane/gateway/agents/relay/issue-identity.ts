@@ -41,7 +41,8 @@ export async function issueIdentity(
   const { versionId, limits } = version;
   const call = { key, issuer, agentId, versionId, subject, actors, ...(tenant === undefined ? {} : { tenant }) };
   const leftMs = parent === undefined ? limits.timeoutMs : parent.deadline.getTime() - Date.now();
-  if (leftMs <= 0) throw new AgentRefusal('deadline_exceeded');
+  // A run whose time is over can still cancel the task that it has begun at another agent.
+  if (operation.isRun && leftMs <= 0) throw new AgentRefusal('deadline_exceeded');
   try {
     const workload = mintWorkloadToken({
       ...call,

@@ -27,7 +27,7 @@ type Entry = {
   readonly reading: ReadAgentRoute;
   verdict: ProbeVerdict;
   taken: TakenAgentRoute | undefined;
-  /** Routes that `taken` listed before. */
+  /** Versions that earlier routes listed. */
   readonly unlisted: UnlistedVersions;
 };
 
@@ -57,14 +57,16 @@ export class AgentTable {
     const reading = readAgentRoute(seen.spec, this.#namespace);
     const taken = before?.seen.uid === seen.uid ? before.taken : undefined;
     // A route never moves to another agent.
-    const isMoved = reading.ok && taken !== undefined && taken.spec.agentId !== reading.spec.agentId;
+    const agentBefore = before?.seen.uid === seen.uid ? agentIdOf(before) : undefined;
+    const isMoved = reading.ok && agentBefore !== undefined && agentBefore !== reading.spec.agentId;
+    const unlisted = agentBefore === undefined || isMoved ? undefined : unlistedOf(before);
     this.remove(seen.name);
     const entry: Entry = {
       seen,
       reading,
       verdict: { kind: 'unreached' },
       taken: isMoved ? undefined : taken,
-      unlisted: (isMoved || taken === undefined ? undefined : before?.unlisted) ?? new UnlistedVersions(this.#now),
+      unlisted: unlisted ?? new UnlistedVersions(this.#now),
     };
     this.#entries.set(seen.name, entry);
     this.#index(entry.taken, true);
@@ -116,15 +118,21 @@ export class AgentTable {
     return route === undefined ? { kind: 'unavailable' } : { kind: 'route', route };
   }
 
-  /** The version of a run: one that the route lists, or has listed for as long as the run may last. */
+  /**
+   * The version of a run: one that the route lists, or has listed for as long as the run may last. The newest route counts before
+   * this replica has proved it: another replica may serve it already, and its runs request their tokens here, too.
+   */
   versionOfRun(run: { readonly agentId: string; readonly versionId: string }): VersionOfRun | undefined {
     const { agentId, versionId } = run;
-    const found = this.lookup(agentId);
-    if (found.kind !== 'route') return undefined;
-    const { name, spec } = found.route;
-    const version =
-      spec.versions.find((one) => one.versionId === versionId) ?? this.#entries.get(name)?.unlisted.find(versionId);
-    return version === undefined ? undefined : { agentName: spec.agent.name, version };
+    const [name = '', ...more] = this.#byAgent.get(agentId) ?? [];
+    const entry = more.length === 0 ? this.#entries.get(name) : undefined;
+    if (entry === undefined) return undefined;
+    for (const spec of [entry.taken?.spec, entry.reading.ok ? entry.reading.spec : undefined]) {
+      const version = spec?.versions.find((one) => one.versionId === versionId);
+      if (spec !== undefined && version !== undefined) return { agentName: spec.agent.name, version };
+    }
+    const found = entry.unlisted.find(versionId);
+    return found === undefined ? undefined : { agentName: found.agent.name, version: found.version };
   }
 
   /** Drops unlisted versions whose runs have ended. @returns how many are kept */
@@ -174,4 +182,12 @@ export class AgentTable {
 
 function agentIdOf({ reading, taken }: Entry): string | undefined {
   return reading.ok ? reading.spec.agentId : taken?.spec.agentId;
+}
+
+/** The versions to keep of a route and of those before it. A route that never served here may serve at another replica. */
+function unlistedOf(before: Entry | undefined): UnlistedVersions | undefined {
+  if (before === undefined) return undefined;
+  const { reading, taken, unlisted } = before;
+  if (reading.ok && taken?.spec !== reading.spec) unlisted.keep(reading.spec);
+  return unlisted;
 }

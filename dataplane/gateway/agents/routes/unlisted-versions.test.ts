@@ -79,16 +79,39 @@ test('runs cannot use the versions of a route that moves to another agent', () =
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual([undefined, 'v3']);
 });
 
-test('a version is listed until the route without it was verified', () => {
+test('the runs of a version can use it from the first route that lists it, which another replica may have verified before', () => {
   const { clock, table, observe, nameOf } = openTable();
   observe(firstVersion);
-  expect(nameOf(firstVersion)).toBeUndefined();
+  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', undefined]);
   table.probed(seen.name, '1', { kind: 'proved' });
   observe(secondVersion);
   clock.now = keptMs;
-  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', undefined]);
+  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
   table.probed(seen.name, '2', { kind: 'proved' });
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
+});
+
+test('a version of a route that was rejected here and taken back can be used for 930 s', () => {
+  const { clock, table, list, observe, nameOf } = openTable();
+  list(firstVersion);
+  observe(secondVersion);
+  table.probed(seen.name, '2', { kind: 'contradicted', reason: 'card' });
+  expect(nameOf(secondVersion)).toBe('v2');
+  list(firstVersion);
+  clock.now = keptMs - 1;
+  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v3', 'v2']);
+  clock.now = keptMs;
+  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v3', undefined]);
+});
+
+test('a version of a first route that never served here can be used after the next one serves, and not by another Agent', () => {
+  const { observe, list, nameOf } = openTable();
+  observe(firstVersion);
+  list(secondVersion);
+  expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
+  observe('01890a5d-ac96-774b-bcce-b302099a8064');
+  list(secondVersion, { agent: { name: 'question', uid: 'uid-other-agent' } });
+  expect(nameOf('01890a5d-ac96-774b-bcce-b302099a8064')).toBeUndefined();
 });
 
 test('a version whose runs have ended is not kept in memory, even if its route does not change again', () => {

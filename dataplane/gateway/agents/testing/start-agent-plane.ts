@@ -54,6 +54,8 @@ export type AgentPlaneWorld = AsyncDisposable & {
   startProcess(script?: Script): Promise<ScriptedHttp>;
   /** Writes a route and waits until the gateway has loaded it. */
   serve(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name?: string): Promise<void>;
+  /** Writes a route with a version that the gateway cannot prove, and waits until it reports that the route is pending. */
+  announce(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name?: string): Promise<void>;
   /** Removes a route; the gateway has dropped it when this returns. */
   removeRoute(name?: string): void;
   call(path: string, request: SentRequest): Promise<Response>;
@@ -148,6 +150,32 @@ export async function startAgentPlane(
   await until('the gateway is ready', () => gateway.service.isReady());
   const { url } = gateway.service;
   let version = 0;
+  const put = (spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name: string): string => {
+    version += 1;
+    const resourceVersion = String(version);
+    const route: Stored<AgentRoute> = {
+      apiVersion,
+      kind: 'AgentRoute',
+      metadata: {
+        name,
+        uid: `uid-${name}`,
+        resourceVersion,
+        generation: version,
+        creationTimestamp: '2026-01-02T03:04:05Z',
+      },
+      spec: {
+        formatVersion: agentRouteFormat,
+        agentId,
+        agent: { name, uid: agentId },
+        served: spec.versions[0]?.versionId,
+        cards: 'View',
+        exposure: 'R2',
+        ...spec,
+      },
+    };
+    agentRoutes.put(route);
+    return resourceVersion;
+  };
   const started = parts.use(new AsyncDisposableStack());
   const owned = parts.move();
   return Object.assign(world, {
@@ -172,33 +200,18 @@ export async function startAgentPlane(
       return started.use(await startScriptedHttp(script));
     },
     async serve(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name = 'question') {
-      version += 1;
-      const resourceVersion = String(version);
-      const route: Stored<AgentRoute> = {
-        apiVersion,
-        kind: 'AgentRoute',
-        metadata: {
-          name,
-          uid: `uid-${name}`,
-          resourceVersion,
-          generation: version,
-          creationTimestamp: '2026-01-02T03:04:05Z',
-        },
-        spec: {
-          formatVersion: agentRouteFormat,
-          agentId,
-          agent: { name, uid: agentId },
-          served: spec.versions[0]?.versionId,
-          cards: 'View',
-          exposure: 'R2',
-          ...spec,
-        },
-      };
-      agentRoutes.put(route);
+      const own = Number(put(spec, name));
       await until(`the gateway reports the route ${name}`, () => {
         const agents = gateway.reports.at(-1)?.agents;
-        return Number(agents?.appliedThrough) >= version && agents?.pending.length === 0;
+        return Number(agents?.appliedThrough) >= own && agents?.pending.length === 0;
       });
+    },
+    async announce(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name = 'question') {
+      const own = put(spec, name);
+      await until(
+        `the route ${name} is pending`,
+        () => gateway.reports.at(-1)?.agents?.pending.some((one) => one.version === own) === true,
+      );
     },
     removeRoute(name = 'question') {
       agentRoutes.remove(name);
