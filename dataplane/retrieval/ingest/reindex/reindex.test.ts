@@ -6,6 +6,7 @@ import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { findCollection } from '../../collections/collection-record.ts';
+import { selectJobs } from '../../http/job-record.ts';
 import { readBacklog } from '../../monitoring/read-backlog.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
@@ -285,6 +286,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     await start();
     expect(await build()).toBe('failed');
     expect(await collection()).toMatchObject({ active_version: 2 });
+  });
+
+  test('jobs of masked texts are listed as the newest ones, in the order in which they were submitted', async () => {
+    await ingest.submit(...['a', 'b', 'c', 'd'].map((docId) => ({ docId, text: `call 555-0100 now, ${docId}` })));
+    await ingest.drain();
+    judge = (given) => given.replaceAll('555-0100', '[phone]');
+    await start();
+    const building = build();
+    await until('the documents are masked', async () => {
+      await ingest.drain();
+      return (await opened.database.sql`select from retrieval.documents where text like '%[phone]%'`).length === 4;
+    });
+    await building;
+    const page = { state: undefined, before: undefined, limit: 8 };
+    const jobs = await selectJobs(opened.database.sql, { tenant: 'acme', collectionId: ingest.collectionId }, page);
+    expect(jobs.map(({ doc_id }) => doc_id)).toEqual(['d', 'c', 'b', 'a', 'd', 'c', 'b', 'a']);
+    expect(jobs.map(({ job_id }) => job_id[14])).toEqual(Array.from({ length: 8 }, () => '7'));
   });
 
   test('a newly masked text replaces the stored one even if the mask is longer and neither the tenant nor the index has room', async () => {
