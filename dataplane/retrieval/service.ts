@@ -26,7 +26,7 @@ import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { openServiceDatabase } from '#sql/open-service-database';
 import { openServiceReadiness } from '#sql/service-readiness';
 import { createRelationChanges } from './access/change-relations.ts';
-import { settleMoves } from './access/settle-moves.ts';
+import { moveSettling } from './access/settle-moves.ts';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
@@ -275,7 +275,7 @@ function startWorker(
     dropPartition,
     removals: [
       () => relationChanges.settleLeft(),
-      () => settleMoves({ database, relations, audit }),
+      moveSettling({ database, relations, audit }, (collection) => logger.error('move_unreadable', { collection })),
       (signal) => removeContents({ database, objects, relations, relationChanges, dropPartition }, signal),
       followChanges,
       clearLeft,
