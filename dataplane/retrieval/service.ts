@@ -45,7 +45,7 @@ import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metr
 import { readBacklog } from './monitoring/read-backlog.ts';
 import { readIndexState } from './monitoring/read-index-state.ts';
 import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
-import { wholeTextLimits } from './pack/read-whole.ts';
+import { wholeTextLimits } from './pack/read-whole-texts.ts';
 
 /** Replacements for tests. */
 export type RetrievalOverrides = {

@@ -2,7 +2,7 @@ import { failure, success } from '#api/operation';
 import { packRequestSchema } from '#contracts/retrieval';
 import { keyOfUser } from '#identity/key-of-user';
 import { type PackCandidate, type Packed, packAll, packContext, type TokenCounter } from '../pack/pack-context.ts';
-import { readWhole } from '../pack/read-whole.ts';
+import { readWholeTexts } from '../pack/read-whole-texts.ts';
 import type { RankedChunk } from '../query/search-collection.ts';
 import { type Visibility, type VisibleText, visibleLength, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
@@ -61,7 +61,7 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     const docs = [...new Set(chunks.map(({ chunk }) => chunk.doc))];
     using held = wholeTexts.open();
     held.countFor(keyOfUser(request.caller));
-    const texts = await readWhole(
+    const texts = await readWholeTexts(
       {
         length: (most) => visibleLength(database.sql, visibility, docs, most),
         read: (some, first) => visibleTexts(database.sql, visibility, some, first),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Turns } from '#kit/concurrency/turns';
 import { createByteBudget } from '#kit/http/byte-budget';
 import { countTokens, countTokensInTurns } from '#models/count-tokens';
-import { readWhole, type WholeTexts, wholeTextLimits } from './read-whole.ts';
+import { readWholeTexts, type WholeTexts, wholeTextLimits } from './read-whole-texts.ts';
 
 const turns = new Turns();
 const megabyte = 1_048_576;
@@ -31,7 +31,7 @@ function openBudget(limit: number = wholeTextLimits.bytes) {
 async function read(texts: Readonly<Record<string, string>>, budget: number, held = openBudget().open()) {
   const { source, reads, docs } = documentsOf(texts);
   const counter = (text: string, most: number) => countTokensInTurns(text, turns, most);
-  const found = await readWhole(source, docs, { budget, countTokens: counter, held });
+  const found = await readWholeTexts(source, docs, { budget, countTokens: counter, held });
   return { found: typeof found === 'string' ? found : found.map(({ text }) => text.length), reads };
 }
 

@@ -39,7 +39,7 @@ export const wholeTextLimits = { bytes: 201_326_592, ofRequest: mostUnits * byte
  * counted first, one after another, because most of them end the count.
  * @returns `overloaded` if other requests of the process hold too many texts
  */
-export async function readWhole(
+export async function readWholeTexts(
   texts: WholeTexts,
   docs: readonly string[],
   { budget, countTokens, held }: Bounds,
