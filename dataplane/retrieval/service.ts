@@ -8,6 +8,7 @@ import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { Turns } from '#kit/concurrency/turns';
+import { createByteBudget } from '#kit/http/byte-budget';
 import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
@@ -26,7 +27,7 @@ import { analyse, analyseQuery } from '#search/analysis/analyse';
 import { openServiceDatabase } from '#sql/open-service-database';
 import { openServiceReadiness } from '#sql/service-readiness';
 import { createRelationChanges } from './access/change-relations.ts';
-import { settleMoves } from './access/settle-moves.ts';
+import { moveSettling } from './access/settle-moves.ts';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
@@ -44,6 +45,7 @@ import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metr
 import { readBacklog } from './monitoring/read-backlog.ts';
 import { readIndexState } from './monitoring/read-index-state.ts';
 import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
+import { wholeTextLimits } from './pack/read-whole-texts.ts';
 
 /** Replacements for tests. */
 export type RetrievalOverrides = {
@@ -125,6 +127,7 @@ export async function createRetrievalService(
     analyse: analyseQuery,
     countTokens: overrides.wrapCounter?.(countInTurns) ?? countInTurns,
     turns,
+    wholeTexts: createByteBudget({ limit: wholeTextLimits.bytes, largest: wholeTextLimits.ofRequest, waitMs: 10_000 }),
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
     tenantQuota: config.tenantQuota,
@@ -275,7 +278,7 @@ function startWorker(
     dropPartition,
     removals: [
       () => relationChanges.settleLeft(),
-      () => settleMoves({ database, relations, audit }),
+      moveSettling({ database, relations, audit }, (collection) => logger.error('move_unreadable', { collection })),
       (signal) => removeContents({ database, objects, relations, relationChanges, dropPartition }, signal),
       followChanges,
       clearLeft,

@@ -14,23 +14,28 @@ type Entry = (tuple: Tuple) => AuditContent;
 
 /**
  * Grants or revokes a relation to an object. Doing so again changes nothing. Only a change is noted.
- * @returns `too_many` if the object is at its limit of grants and unchanged
+ * @returns `too_many` if the object is at its limit of grants, and `forbidden`; nothing has changed then
  * @throws UndecidedChangeError: the relation may have changed
  * @throws RelationsUnavailableError, RelationsModelError for a name that no store accepts: nothing has changed
  */
 export async function changeGrant(
   changes: Pick<RecordedChanges, 'change'>,
   caller: TenantCaller,
-  change: Given & { readonly action: 'grant' | 'revoke'; readonly entryOf: Entry },
-): Promise<'changed' | 'unchanged' | 'too_many'> {
-  const { action, object, entryOf } = change;
+  change: Given & {
+    readonly action: 'grant' | 'revoke';
+    readonly entryOf: Entry;
+    /** Whether the caller may make the change when its turn has come. */
+    readonly isPermitted: () => Promise<boolean>;
+  },
+): Promise<'changed' | 'unchanged' | 'too_many' | 'forbidden'> {
+  const { action, object, entryOf, isPermitted } = change;
   const tuple = checked(tupleOf(caller, change));
-  return changes.change<'too_many'>({
+  return changes.change<'too_many' | 'forbidden'>({
     action,
     object,
     tuples: [tuple],
     entryOf,
-    refusalOfAuthor: async () => undefined,
+    refusalOfAuthor: async () => ((await isPermitted()) ? undefined : 'forbidden'),
     refusalOfHeld: (held) => (action === 'grant' && held.length >= grantLimits.listed ? 'too_many' : undefined),
   });
 }

@@ -1,9 +1,10 @@
 import type { AuditContent } from '#contracts/audit';
-import type { Tuple, TupleReplacement } from '#relations/ports';
+import { RelationsUnavailableError, type Tuple, type TupleReplacement } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
 import { collectionObject } from '#relations/tenant-object';
 import type { Sql, TransactionSql } from '#sql/connect';
 import type { ChangePorts } from './change-relations.ts';
-import { lockParents, settleTenant, storeParent } from './settle-moves.ts';
+import { hasLeftMove, lockParents, settleTenant, storeParent } from './settle-moves.ts';
 
 /** Maximum number of levels of a tree of collections. */
 export const mostLevels = 10;
@@ -11,36 +12,43 @@ export const mostLevels = 10;
 type Move = {
   readonly tenant: string;
   readonly collectionId: string;
-  /** Null for no parent. The caller must be allowed to write the parent. */
+  /** Null for no parent. */
   readonly parentId: string | null;
   readonly entry: AuditContent;
+  /** Under the lock of the moves of the tenant: whether the author may move the collection and write the parent. */
+  readonly isPermitted: () => Promise<boolean>;
 };
 
 /**
  * Moves a collection below another one of its tenant, or to the top level, and adds the audit entry: both or neither. Moves
  * of a tenant are serialized, so that two of them never create a cycle. Readers of the old parent lose their right when
  * those of the new one gain theirs. A store outside of the database has no common transaction with it: there the move is
- * stored before it is made, and one that was left is settled by the next move of the tenant, or by `settleMoves`. So nothing is
- * repeated here.
- * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, and `not_found`
- * if one of them does not exist; nothing has changed then
+ * stored before it is made. A move that was left is settled when its request can no longer arrive, and until then no other
+ * move of the tenant begins. So nothing is repeated here.
+ * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, `not_found`
+ * if one of them does not exist, and `forbidden`; nothing has changed then
  * @throws RelationsUnavailableError, SqlUnavailableError: the collection may have moved, and then gets its entry later; the
  * same move may be sent again
  */
 export async function moveCollection(
   ports: ChangePorts,
-  { tenant, collectionId, parentId, entry }: Move,
-): Promise<'moved' | 'circle' | 'too_deep' | 'not_found'> {
+  move: Move,
+): Promise<'moved' | 'circle' | 'too_deep' | 'not_found' | 'forbidden'> {
+  const { tenant, collectionId, parentId, entry, isPermitted } = move;
+  await settleTenant(ports, tenant);
   return ports.database.sql.beginOnce(async (sql) => {
     await lockParents(sql, tenant);
-    await settleTenant(ports, sql, tenant);
+    if (!(await isPermitted())) return 'forbidden';
+    if (await hasLeftMove(sql, tenant)) {
+      throw new RelationsUnavailableError(undefined, false, 'an earlier move is not settled');
+    }
     const above = parentId === null ? [] : await withAncestors(sql, tenant, parentId);
     if (parentId !== null && above.length === 0) return 'not_found';
     if (above.includes(collectionId)) return 'circle';
     const height = await levelsFrom(sql, tenant, collectionId);
     if (height === 0) return 'not_found';
     if (above.length + height > mostLevels) return 'too_deep';
-    await replaceParent(ports, sql, { tenant, collectionId, parentId, entry });
+    await replaceParent(ports, sql, move);
     await storeParent(sql, { collectionId, parentId });
     await ports.audit.append(sql, [entry]);
     return 'moved';
@@ -67,7 +75,18 @@ async function replaceParent(
   await database.sql`
     insert into retrieval.collection_moves (collection_id, tenant, parent_id, entry)
     values (${collectionId}, ${tenant}, ${parentId}, ${JSON.stringify(entry)})`;
-  await relations.replace(change);
+  let isSent = false;
+  try {
+    // The server ends a session that was idle for too long, and with it the lock: then this statement fails.
+    await sql`select 1`;
+    isSent = true;
+    await relations.replace(change);
+  } catch (error) {
+    if (!isSent || error instanceof RelationsModelError) {
+      await database.sql`delete from retrieval.collection_moves where collection_id = ${collectionId}`;
+    }
+    throw error;
+  }
   await sql`delete from retrieval.collection_moves where collection_id = ${collectionId}`;
 }
 

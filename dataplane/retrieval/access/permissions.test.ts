@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
   });
 
   test.each(['document', 'collection'] as const)(
-    'an agent with a grant may read a collection with acl_model %s but sees none of its documents',
+    'an agent with a grant may read a collection with acl_model %s and adds no document to those that the labels of the user show',
     async (aclModel) => {
       const where = collection({ aclModel });
       await give(agentSubject(named('helper')), 'reader', where);

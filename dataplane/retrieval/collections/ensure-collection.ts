@@ -81,14 +81,23 @@ async function placeConflict(
   if (parentId === undefined || parentId === null || before?.parentId === parentId) return undefined;
   const parent = await findCollection(sql, tenant, { id: parentId });
   if (parent === undefined) return 'parent_id';
-  if (!(await relations.check(owned.subject, 'writer', collectionObject(tenant, parentId)))) return 'parent_id';
+  if (!(await mayPlace(relations, { tenant, parentId, owned }))) return 'parent_id';
   return (await hasRoomBelow(sql, tenant, parentId)) ? undefined : 'parent_tree';
+}
+
+/** Whether the declared owner may write the declared parent at present. */
+async function mayPlace(
+  relations: Relations,
+  { tenant, parentId, owned }: Pick<Declared, 'tenant' | 'owned'> & { readonly parentId: string | null },
+): Promise<boolean> {
+  if (parentId === null) return true;
+  return relations.check(owned.subject, 'writer', collectionObject(tenant, parentId));
 }
 
 /** A collection is created at the top level, where it has the fewest readers, and then moved to its declared place. */
 async function place(
   ports: ChangePorts,
-  { tenant, collectionId, parent_id: parentId, note: { move: entry } }: Declared,
+  { tenant, collectionId, parent_id: parentId, owned, note: { move: entry } }: Declared,
   record: CollectionRecord,
 ): Promise<Ensured> {
   const parentManaged = parentId !== undefined;
@@ -96,8 +105,9 @@ async function place(
   if (parentId === undefined || parentId === record.parentId) {
     return { kind: 'ensured', record: { ...record, parentManaged } };
   }
-  const moved = await moveCollection(ports, { tenant, collectionId, parentId, entry });
-  if (moved === 'not_found') return conflict('parent_id');
+  const isPermitted = () => mayPlace(ports.relations, { tenant, parentId, owned });
+  const moved = await moveCollection(ports, { tenant, collectionId, parentId, entry, isPermitted });
+  if (moved === 'not_found' || moved === 'forbidden') return conflict('parent_id');
   if (moved !== 'moved') return conflict('parent_tree');
   return { kind: 'ensured', record: { ...record, parentId, parentManaged } };
 }

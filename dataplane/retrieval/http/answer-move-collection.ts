@@ -18,18 +18,23 @@ export async function answerMoveCollection(request: RetrievalRequest): Promise<R
   const found = await findNamed(request, request.path('collection_id'));
   if (found.kind === 'error') return found;
   const { collectionId } = found.collection;
-  if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
+  const isOwner = () => owns(service.relations, caller, found.collection);
+  if (!(await isOwner())) return failure('forbidden');
   if (found.collection.parentManaged) return failure('conflict', [managedByResource]);
   if (parentId !== null) {
     const parent = await findNamed(request, parentId);
     if (parent.kind === 'error')
       return invalidBody([{ path: ['parent_id'], message: 'is not a collection of this tenant' }]);
-    if (!(await mayWrite(service.relations, caller, parent.collection))) return failure('forbidden');
+    if (!(await writesParent())) return failure('forbidden');
   }
   const moving = { action: 'collection.move', target: { type: 'collection', id: collectionId } } as const;
   const entry = changeEntry(moving, authorOfRequest(request), service.clock.date());
-  const moved = await move(request, { tenant: caller.tenant, collectionId, parentId, entry });
+  // The request may have waited: the rights are asked again when its turn has come.
+  const isPermitted = async () => (await isOwner()) && (await writesParent());
+  const moved = await move(request, { tenant: caller.tenant, collectionId, parentId, entry, isPermitted });
   switch (moved) {
+    case 'forbidden':
+      return failure('forbidden');
     case 'not_found':
       return failure('not_found');
     case 'circle':
@@ -40,6 +45,11 @@ export async function answerMoveCollection(request: RetrievalRequest): Promise<R
       const after = await findNamed(request, collectionId);
       return after.kind === 'error' ? after : success(collectionOf(after.collection));
     }
+  }
+
+  async function writesParent(): Promise<boolean> {
+    if (parentId === null) return true;
+    return mayWrite(service.relations, caller, { tenant: caller.tenant, collectionId: parentId });
   }
 }
 

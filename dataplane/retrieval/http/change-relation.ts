@@ -1,4 +1,4 @@
-import { success } from '#api/operation';
+import { failure, success } from '#api/operation';
 import { changeEntry } from '#audit/change-entry';
 import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
@@ -12,7 +12,13 @@ import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 /** Longest wait for other changes of this process, milliseconds. */
 const waitMs = 10_000;
 
-type Change = { readonly holder: Holder; readonly relation: string; readonly object: string };
+type Change = {
+  readonly holder: Holder;
+  readonly relation: string;
+  readonly object: string;
+  /** Asks the right of the caller again: it may have been revoked while the request waited for others. */
+  readonly isPermitted: () => Promise<boolean>;
+};
 
 /**
  * Grants or revokes one relation and answers with the requested state; the store has changed before the response is
@@ -32,6 +38,7 @@ export async function changeRelation(
   const release = await service.creations.acquire(AbortSignal.timeout(waitMs));
   try {
     const outcome = await changeGrant(service.relationChanges, caller, { ...change, action, entryOf });
+    if (outcome === 'forbidden') return failure('forbidden');
     if (outcome === 'too_many') {
       return invalidBody([{ path: [], message: `would be one more than the ${grantLimits.listed} that are allowed` }]);
     }

@@ -19,8 +19,9 @@ export async function giveGrant(request: RetrievalRequest): Promise<RetrievalRes
   if (read.kind === 'error') return read;
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
+  const { object, isPermitted } = owned;
   const { relation, ...holder } = read.value;
-  return changeRelation(request, 'grant', { holder, relation, object: owned.object });
+  return changeRelation(request, 'grant', { holder, relation, object, isPermitted });
 }
 
 /** Revokes the right to read or write a collection of the caller. */
@@ -29,8 +30,9 @@ export async function revokeGrant(request: RetrievalRequest): Promise<RetrievalR
   if (read.kind === 'error') return read;
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
+  const { object, isPermitted } = owned;
   const { relation, ...holder } = read.value;
-  return changeRelation(request, 'revoke', { holder, relation, object: owned.object });
+  return changeRelation(request, 'revoke', { holder, relation, object, isPermitted });
 }
 
 /** Grants a user or an agent the right to read a collection of the caller. */
@@ -39,5 +41,6 @@ export async function grantReader(request: RetrievalRequest): Promise<RetrievalR
   if (read.kind === 'error') return read;
   const owned = await findOwned(request);
   if (owned.kind === 'error') return owned;
-  return changeRelation(request, 'grant', { holder: read.value, relation: 'reader', object: owned.object });
+  const { object, isPermitted } = owned;
+  return changeRelation(request, 'grant', { holder: read.value, relation: 'reader', object, isPermitted });
 }

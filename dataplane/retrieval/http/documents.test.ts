@@ -4,9 +4,9 @@ import type { IngestJob } from '#contracts/retrieval';
 import type { StoredDocument } from '#contracts/retrieval-documents';
 import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
-import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { scriptedModels } from '../ingest/testing/scripted-models.ts';
-import { documentOf, type OpenedRetrieval, openRetrieval, type TestCaller } from '../testing/open-retrieval.ts';
+import { documentOf, type OpenedRetrieval, startRetrieval, type TestCaller } from '../testing/start-retrieval.ts';
 
 const ann = { user: 'ann', groups: ['staff'] };
 const bob = { user: 'bob', groups: ['staff'] };
@@ -15,6 +15,7 @@ const stranger = { user: 'ann', tenant: 'other', groups: ['staff', 'board'] };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and jobs over HTTP'), () => {
+  let opened: TestDatabase;
   let service: OpenedRetrieval;
   let path: string;
   let fault: 'refused' | 'denied' | undefined;
@@ -42,7 +43,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     const models = scriptedModels(() => {
       if (fault !== undefined) throw new ModelsError(fault);
     });
-    service = await openRetrieval({ overrides: { models } });
+    opened = await openTestDatabase();
+    service = await startRetrieval(opened, { overrides: { models } });
     path = await create({ name: 'handbook', visibility: 'public' });
     await service.ingest(ann, [
       documentOf('handbook', 'travel', 'Hotels.', { content_hash: 'v1', metadata: { url: 'https://w.example/t' } }),
@@ -52,7 +54,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     ]);
     await service.ingest(ann, [documentOf('handbook', 'gone', '', { op: 'delete', content: undefined })]);
   });
-  afterAll(() => service?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]();
+    await opened?.[Symbol.asyncDispose]();
+  });
 
   test('a list shows a reader the documents that the current rights allow, and a writer every live one', async () => {
     expect(await idsOf(bob)).toEqual(['travel']);
@@ -199,6 +204,20 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     for (const query of ['', '?collection=handbook&state=LOST', '?collection=']) {
       expect([query, (await service.call(ann, `/v1/jobs${query}`)).status]).toEqual([query, 400]);
     }
+  });
+
+  test('a page of jobs that ends with a job of an earlier release, whose id is a UUID of version 4, has a next page', async () => {
+    const jobs = async (query: string) => {
+      const { status, json } = await service.call(ann, `/v1/jobs?collection=handbook${query}`);
+      expect(status).toBe(200);
+      return json['items'] as readonly IngestJob[];
+    };
+    const oldest = (await jobs('')).at(-1);
+    const id = `${'f'.repeat(8)}-5a7e-4c21-9b0d-0c6a54f0aa01`;
+    await opened.database.sql`update retrieval.jobs set job_id = ${id} where job_id = ${oldest?.job_id ?? ''}`;
+    const first = await service.call(ann, '/v1/jobs?collection=handbook&limit=1');
+    expect((first.json['items'] as readonly IngestJob[]).map(({ job_id }) => job_id)).toEqual([id]);
+    expect(await jobs(`&page_token=${first.json['next_page_token']}`)).toEqual((await jobs('')).slice(1));
   });
 
   test('a FAILED job is replayed under its id once its cause is removed, and no other job is', async () => {

@@ -95,7 +95,8 @@ export const grantOperations: readonly Row[] = [
     summary: 'Put a collection below another one',
     description:
       'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children. ' +
-      'A collection cannot be moved over HTTP if its resource declares spec.parent.',
+      'A collection cannot be moved over HTTP if its resource declares spec.parent. After a move without an answer of ' +
+      'OpenFGA, moves of the tenant are answered 503 for up to half a minute.',
     body: 'CollectionMove',
     success: answer('Collection'),
     run: answerMoveCollection,

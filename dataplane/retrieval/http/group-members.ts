@@ -19,7 +19,8 @@ export async function addMember(request: RetrievalRequest): Promise<RetrievalRes
   if (read.kind === 'error') return read;
   const found = await findGroup(request);
   if (found.kind === 'error') return found;
-  return changeRelation(request, 'grant', { holder: read.value, relation: 'member', object: found.object });
+  const { object, isPermitted } = found;
+  return changeRelation(request, 'grant', { holder: read.value, relation: 'member', object, isPermitted });
 }
 
 /** Removes a member from a group of the tenant. */
@@ -28,5 +29,6 @@ export async function removeMember(request: RetrievalRequest): Promise<Retrieval
   if (read.kind === 'error') return read;
   const found = await findGroup(request);
   if (found.kind === 'error') return found;
-  return changeRelation(request, 'revoke', { holder: read.value, relation: 'member', object: found.object });
+  const { object, isPermitted } = found;
+  return changeRelation(request, 'revoke', { holder: read.value, relation: 'member', object, isPermitted });
 }

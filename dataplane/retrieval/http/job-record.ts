@@ -21,7 +21,10 @@ export async function findJob(sql: Sql, tenant: string, jobId: string): Promise<
   return row === undefined ? undefined : { collectionId: row.collectionId, job: jobOf(row) };
 }
 
-/** Jobs of a collection, the newest first; ids are UUIDs of version 7, which are ordered by time. */
+/**
+ * Jobs of a collection, the newest first; ids are UUIDs of version 7, which are ordered by time. Those of masked texts of an
+ * earlier release have a random place.
+ */
 export async function selectJobs(
   sql: Sql,
   collection: { readonly tenant: string; readonly collectionId: string },

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Parameter } from '#api/operation';
 import { createCursors, readLimit } from '#api/pages';
 import { pageParameters } from '#api/parameters';
@@ -9,7 +10,8 @@ const page = { size: 'limit', bounds: listLimits.page } as const;
 export const documentCursors = createCursors('documents/v1', docIdSchema);
 export const documentPages = pageParameters({ ...page, cursors: documentCursors });
 
-export const jobCursors = createCursors('jobs/v1');
+/** Earlier releases gave jobs of masked texts ids that are UUIDs of version 4. */
+export const jobCursors = createCursors('jobs/v1', z.uuid());
 export const jobPages = pageParameters({ ...page, cursors: jobCursors });
 
 const { min, max } = listLimits.page;

@@ -71,6 +71,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     expect(await statuses(['a', 'c', 'a'])).toEqual(['DEDUPLICATED', 'DEDUPLICATED', 'DEDUPLICATED']);
     expect(await submit(['a', 'd'], same)).toEqual(refused);
     expect(await submit(['a'], remove)).toEqual(accepted);
+    // The deletion of a document that was never submitted counts.
+    expect(await submit(['never'], remove)).toEqual(refused);
     // After the deletion, the same upsert is a new job.
     expect(await submit(['a'], same)).toEqual(refused);
     expect(await submit(['a', 'b', 'c'], { tenant_id: 'other' }, other)).toEqual(accepted);

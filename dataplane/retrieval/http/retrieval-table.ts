@@ -189,8 +189,9 @@ const operations: readonly Row[] = [
     tag: 'Search',
     summary: 'Search a collection',
     description:
-      'Citations of the chunks that the user may read now, best first. Rights are checked at each request; an answer never ' +
-      'depends on documents that the user may not read.',
+      'Citations of the chunks that the user may read now, best first. Rights are checked at each request; an answer has no ' +
+      'text, title, number or score of a document that the user may not read. With OpenSearch the words of such documents ' +
+      'count for the order of a ranking by words.',
     gates: writeGates,
     parameters: memberParameters,
     body: 'QueryRequest',

@@ -5,6 +5,7 @@ import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Semaphore } from '#kit/concurrency/semaphore';
 import type { Turns } from '#kit/concurrency/turns';
+import type { ByteBudget } from '#kit/http/byte-budget';
 import type { Clock } from '#kit/time/clock';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
@@ -27,6 +28,8 @@ export type Retrieval = SearchPorts & {
   readonly mostIndexBytes: number | undefined;
   readonly onLimitReached: (limit: SubmitLimit) => void;
   readonly countTokens: TokenCounter;
+  /** The whole texts that requests hold to pack them. */
+  readonly wholeTexts: ByteBudget;
   /** In which long answers are made. */
   readonly turns: Turns;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */

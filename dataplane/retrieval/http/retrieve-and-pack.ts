@@ -1,14 +1,13 @@
-import { success } from '#api/operation';
+import { failure, success } from '#api/operation';
 import { packRequestSchema } from '#contracts/retrieval';
+import { keyOfUser } from '#identity/key-of-user';
 import { type PackCandidate, type Packed, packAll, packContext, type TokenCounter } from '../pack/pack-context.ts';
+import { readWholeTexts } from '../pack/read-whole-texts.ts';
 import type { RankedChunk } from '../query/search-collection.ts';
-import { type Visibility, type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
+import { type Visibility, type VisibleText, visibleLength, visibleTexts } from '../query/visible-chunks.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { dropHidden, runSearch, type Searched, toCitations } from './run-search.ts';
-
-/** Most UTF-16 units that one token of the encoding represents. */
-const mostUnitsOfToken = 128;
 
 /** Searches of one request; if documents are replaced during each of them, the last one is answered without those documents. */
 const mostSearches = 3;
@@ -25,15 +24,17 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     if (found.kind === 'error') return found;
     rewritten = found.rewritten;
     const packed = await packShown(found, { isLast: searches === mostSearches });
+    if (packed === 'overloaded') return failure('unavailable');
     if (packed !== 'replaced') return answer(found, packed);
   }
 
   async function packShown(
     { ranked, visibility }: Searched,
     { isLast }: { readonly isLast: boolean },
-  ): Promise<PackedChunks | 'replaced'> {
+  ): Promise<PackedChunks | 'replaced' | 'overloaded'> {
     for (let chunks = ranked; ; ) {
       const packed = await pack(chunks, visibility);
+      if (packed === 'overloaded') return packed;
       // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
       const { shown, isReplaced } = await dropHidden(service.database.sql, visibility, chunks);
       if (isReplaced && !isLast) return 'replaced';
@@ -42,15 +43,34 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     }
   }
 
-  async function pack(chunks: readonly RankedChunk[], visibility: Visibility): Promise<PackedChunks> {
-    const docs = [...new Set(chunks.map(({ chunk }) => chunk.doc))];
-    const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
-    const whole = texts === undefined ? undefined : await packWhole(chunks, docs, texts, budget, service.countTokens);
+  async function pack(chunks: readonly RankedChunk[], visibility: Visibility): Promise<PackedChunks | 'overloaded'> {
+    const whole = await packDocuments(chunks, visibility);
+    if (whole === 'overloaded') return whole;
     if (whole !== undefined) return { ...whole, mode: 'full_document', items: chunks };
     const packed = await packContext(chunks.map(candidateOf), budget, service.countTokens);
     const kept = new Set(packed.ids);
     const items = chunks.filter(({ chunk }) => kept.has(chunk.chunkId));
     return { ...packed, mode: 'relevance_search', items };
+  }
+
+  async function packDocuments(
+    chunks: readonly RankedChunk[],
+    visibility: Visibility,
+  ): Promise<Packed | undefined | 'overloaded'> {
+    const { countTokens, wholeTexts, database } = service;
+    const docs = [...new Set(chunks.map(({ chunk }) => chunk.doc))];
+    using held = wholeTexts.open();
+    held.countFor(keyOfUser(request.caller));
+    const texts = await readWholeTexts(
+      {
+        length: (most) => visibleLength(database.sql, visibility, docs, most),
+        read: (some, first) => visibleTexts(database.sql, visibility, some, first),
+      },
+      docs,
+      { budget, countTokens, held },
+    );
+    if (texts === 'overloaded') return texts;
+    return texts === 'too_long' ? undefined : await packWhole(chunks, docs, texts, budget, countTokens);
   }
 
   async function answer(

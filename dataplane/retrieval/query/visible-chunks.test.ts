@@ -5,7 +5,7 @@ import { readingRows } from '#sql/testing/reading-rows';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { insertDocuments } from '../ingest/testing/insert-documents.ts';
 import { insertCollection, openIngest } from '../ingest/testing/open-ingest.ts';
-import { timeIfSomeAreInvalid, visibleTexts } from './visible-chunks.ts';
+import { timeIfSomeAreInvalid, visibleLength, visibleTexts } from './visible-chunks.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the documents of a collection'), () => {
   let opened: TestDatabase;
@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
     });
   });
 
-  test('texts that are far above the bound are refused without being read, and those within it are returned', async () => {
+  test('the length of texts that are far above the bound is not computed from them, and texts are read as a whole or in part', async () => {
     const { database } = opened;
     const collectionId = await collectionWith(3, {});
     // Random, so that a text is stored apart from its row even when it is compressed.
@@ -80,13 +80,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
         };
         const before = await scans();
         const ids = docs.map(({ doc }) => doc);
-        const texts = await visibleTexts(sql as unknown as Sql, visibility, ids, most);
-        return { texts: texts?.length, read: (await scans()) - before };
+        const length = await visibleLength(sql as unknown as Sql, visibility, ids, most);
+        return { length, read: (await scans()) - before };
       });
     const length = docs.length * 96_000;
-    expect(await reading(length / 3 - 1)).toEqual({ texts: undefined, read: 0 });
-    expect((await reading(length - 1)).texts).toBeUndefined();
-    expect(await reading(length)).toMatchObject({ texts: docs.length });
+    expect(await reading(length / 3 - 1)).toEqual({ length: undefined, read: 0 });
+    expect((await reading(length - 1)).length).toBeUndefined();
+    expect(await reading(length)).toMatchObject({ length });
+    const ids = docs.map(({ doc }) => doc);
+    const texts = await visibleTexts(database.sql, visibility, ids);
+    const firsts = await visibleTexts(database.sql, visibility, ids, 100);
+    expect(texts.map(({ text }) => text.length)).toEqual(docs.map(() => 96_000));
+    expect(firsts.map(({ text }) => text)).toEqual(texts.map(({ text }) => text.slice(0, 100)));
   });
 
   test.each(['force_custom_plan', 'force_generic_plan'])(

@@ -123,21 +123,36 @@ export type VisibleText = { readonly doc: string; readonly text: string };
 /** Bytes in UTF-8 of one UTF-16 unit: a character of four bytes has two units. */
 const mostBytesOfUnit = 3;
 
-/** The texts of documents, if all of them together have at most `maxLength` UTF-16 units; undefined if they have more. */
+/** Characters of the texts of documents together, if they have at most `most`; undefined if they have more. */
+export async function visibleLength(
+  sql: Sql,
+  visibility: Visibility,
+  docs: readonly string[],
+  most: number,
+): Promise<number | undefined> {
+  const chosen = chosenDocuments(sql, visibility, docs);
+  // The number of bytes is known without reading the texts, which are long and compressed.
+  const [stored] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(octet_length(d.text)), 0)::float8 as bytes ${chosen}`;
+  if (stored === undefined || stored.bytes > most * mostBytesOfUnit) return undefined;
+  const [size] = await sql<{ length: number }[]>`
+    select coalesce(sum(length(d.text)), 0)::float8 as length ${chosen}`;
+  return size === undefined || size.length > most ? undefined : size.length;
+}
+
+/** The texts of documents, or the first characters of each. */
 export async function visibleTexts(
   sql: Sql,
   visibility: Visibility,
   docs: readonly string[],
-  maxLength: number,
-): Promise<readonly VisibleText[] | undefined> {
-  const chosen = sql`
+  first?: number,
+): Promise<readonly VisibleText[]> {
+  const text = first === undefined ? sql`d.text` : sql`left(d.text, ${first}::integer) as text`;
+  return sql<VisibleText[]>`select d.doc, ${text} ${chosenDocuments(sql, visibility, docs)}`;
+}
+
+function chosenDocuments(sql: Sql, visibility: Visibility, docs: readonly string[]) {
+  return sql`
     from retrieval.documents d, retrieval.collections k
     where d.doc = any(${sql.array([...docs])}::bigint[]) and ${visibleDocument(sql, visibility)}`;
-  // The number of bytes is known without reading the texts, which are long and compressed.
-  const [stored] = await sql<{ bytes: number }[]>`
-    select coalesce(sum(octet_length(d.text)), 0)::float8 as bytes ${chosen}`;
-  if (stored === undefined || stored.bytes > maxLength * mostBytesOfUnit) return undefined;
-  const [size] = await sql<{ length: number }[]>`select coalesce(sum(length(d.text)), 0)::float8 as length ${chosen}`;
-  if (size === undefined || size.length > maxLength) return undefined;
-  return sql<VisibleText[]>`select d.doc, d.text ${chosen}`;
 }

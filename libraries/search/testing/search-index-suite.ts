@@ -83,6 +83,43 @@ export function searchIndexSuite(open: () => Promise<SearchWorld>, { runs }: Sui
       expect((await search(world, reflects, { window: 1 })).map(ids)).toEqual([['often'], ['near']]);
     });
 
+    test('a term that is asked twice counts twice', async () => {
+      await using world = await open();
+      const reflects = await world.commit('p', [
+        { kind: 'put', entry: entryOf('a', { terms: ['once'] }) },
+        { kind: 'put', entry: entryOf('b', { terms: ['twice'] }) },
+      ]);
+      const found = async (...terms: readonly string[]) =>
+        (await search(world, reflects, { legs: [{ kind: 'bm25', terms }] })).map(ids);
+      expect(await found('once', 'twice')).toEqual([['a', 'b']]);
+      expect(await found('once', 'twice', 'twice')).toEqual([['b', 'a']]);
+    });
+
+    test('a query of 1,400 terms, all different or few of them repeated, is answered with the largest condition, too', async () => {
+      await using world = await open();
+      const reflects = await world.commit('p', [{ kind: 'put', entry: entryOf('one') }]);
+      const repeated = Array.from({ length: 1_400 }, (_, at) => (at === 0 ? 'книг' : `term${at % 10}`));
+      const different = Array.from({ length: 1_400 }, (_, at) => (at === 0 ? 'книг' : `term${at}`));
+      const other = { path: 'metadata.size', op: 'ne', value: 1 } as const;
+      const largest = { and: Array.from({ length: 127 }, (_, at) => ({ ...other, value: at })) };
+      for (const terms of [repeated, different]) {
+        const words = [{ kind: 'bm25', terms }] as const;
+        expect((await search(world, reflects, { legs: words })).map(ids)).toEqual([['one']]);
+        expect((await search(world, reflects, { legs: words, condition: largest })).map(ids)).toEqual([['one']]);
+      }
+    });
+
+    test('of 4,300 entries with one vector those that come first by id are found', async () => {
+      await using world = await open();
+      const names = Array.from({ length: 4_300 }, (_, at) => `e${String(at).padStart(4, '0')}`);
+      const reflects = await world.commit(
+        'p',
+        names.toReversed().map((id) => ({ kind: 'put', entry: entryOf(id, { group: 'all' }) })),
+      );
+      const first = names.slice(0, 50);
+      expect((await search(world, reflects, { window: 50 })).map(ids)).toEqual([first, first]);
+    });
+
     test('an entry without a vector is found by its terms, and one without terms by its vector', async () => {
       await using world = await open();
       const { vector: _absent, ...text } = entryOf('text');

@@ -287,6 +287,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await collection()).toMatchObject({ active_version: 2 });
   });
 
+  test('jobs of masked texts are listed as the newest ones, in the order in which they were submitted', async () => {
+    await ingest.submit(...['a', 'b', 'c', 'd'].map((docId) => ({ docId, text: `call 555-0100 now, ${docId}` })));
+    await ingest.drain();
+    judge = (given) => given.replaceAll('555-0100', '[phone]');
+    await start();
+    const building = build();
+    await until('the documents are masked', async () => {
+      await ingest.drain();
+      return (await opened.database.sql`select from retrieval.documents where text like '%[phone]%'`).length === 4;
+    });
+    await building;
+    const jobs = await opened.database.sql<{ doc: string; version: string }[]>`
+      select doc_id as doc, substr(job_id::text, 15, 1) as version from retrieval.jobs order by job_id desc`;
+    expect(jobs.map(({ doc }) => doc)).toEqual(['d', 'c', 'b', 'a', 'd', 'c', 'b', 'a']);
+    expect(new Set(jobs.map(({ version }) => version))).toEqual(new Set(['7']));
+  });
+
   test('a newly masked text replaces the stored one even if the mask is longer and neither the tenant nor the index has room', async () => {
     await ingest.submit({ docId: 'a', text: 'call 555-0100 now' });
     await ingest.drain();

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { v7 as uuid } from 'uuid';
 import type { Sql, TransactionSql } from '#sql/connect';
 import { DocumentFault } from '../faults.ts';
 import { maskingHash, maskingJob, maskingKey } from '../jobs/masking-job.ts';
@@ -31,7 +31,7 @@ export async function resubmitMasked(
   const { database, objects } = ports;
   const dates = await readDates(database.sql, text);
   const payload = stagedBytes(contentOf({ ...masked, metadata: withDates(masked.metadata, dates) }));
-  const jobId = randomUUID();
+  const jobId = uuid();
   const key = stagingKey(text.tenant, jobId);
   await objects.put(key, payload);
   const staged = { key, uri: objects.uriOf(key), bytes: payload.byteLength };

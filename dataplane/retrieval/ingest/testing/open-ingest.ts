@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { v7 as uuid } from 'uuid';
 import { Turns } from '#kit/concurrency/turns';
 import { countTokens } from '#models/count-tokens';
 import { analyse } from '#search/analysis/analyse';
@@ -103,7 +104,7 @@ function submitAll(
     {
       database,
       objects,
-      newId: randomUUID,
+      newId: uuid,
       hint: () => undefined,
       onStep: () => undefined,
       noteDeletions: async () => undefined,

@@ -11,14 +11,17 @@ import type { WriteTarget } from './write-documents.ts';
 export const queryLimits = {
   /** Candidates of a leg. */
   window: 5_000,
-  /** Different terms of a bm25 leg that count; further ones, in the order of the query, do not. */
-  terms: 900,
+  /**
+   * Different terms of a bm25 leg that count; further ones, in the order of the query, do not. With the 256 clauses of a
+   * condition of 128 parts they stay below the 1,024 clauses that OpenSearch accepts by default.
+   */
+  terms: 700,
 } as const;
 
 /** Neighbours that are requested beyond the window, so that equal scores at its end are seen. */
 const beyondWindow = 16;
-/** The largest number of neighbours that OpenSearch accepts. */
-const mostNeighbours = 10_000;
+/** With the mark of the partition these are the 10,000 hits that OpenSearch returns at most by default. */
+const mostNeighbours = 9_999;
 /** With this boost the mark of the partition comes before every hit. */
 const markBoost = 1e9;
 
@@ -97,7 +100,7 @@ function searchOf(leg: Leg, { query, filter, neighbours }: Parts): Clause {
   const mark = { constant_score: { filter: { ids: { values: [markOf(query.partition)] } }, boost: markBoost } };
   const ranked =
     leg.kind === 'bm25'
-      ? { bool: { must: [{ match: { terms: { query: countedTerms(leg.terms) } } }], filter } }
+      ? { bool: { must: [anyOf(termClauses(leg.terms))], filter } }
       : { knn: { vector: { vector: Array.from(leg.vector), k: neighbours, filter: { bool: { filter } } } } };
   return {
     size: (leg.kind === 'bm25' ? query.window : neighbours) + 1,
@@ -108,10 +111,12 @@ function searchOf(leg: Leg, { query, filter, neighbours }: Parts): Clause {
   };
 }
 
-/** A term that is asked twice counts twice. */
-function countedTerms(terms: readonly string[]): string {
-  const counted = new Set([...new Set(terms)].slice(0, queryLimits.terms));
-  return terms.filter((term) => counted.has(term)).join(' ');
+/** One clause for each different term. A term that is asked twice counts twice. */
+function termClauses(terms: readonly string[]): readonly Clause[] {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const counted = [...counts].slice(0, queryLimits.terms);
+  return counted.map(([value, boost]) => ({ term: { terms: { value, boost } } }));
 }
 
 const hits = z.array(z.object({ _id: z.string(), sort: z.tuple([z.number(), z.string()]) }));
