@@ -37,7 +37,9 @@ export type IndependentSet =
   | 'english-everyday'
   | 'russian-everyday'
   | 'english-unlisted'
-  | 'russian-unlisted';
+  | 'russian-unlisted'
+  | 'english-turns'
+  | 'russian-turns';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
