@@ -1,8 +1,8 @@
 /** Subjects of a phrase that make it one about another person: pronouns, relatives, and a noun with its article. */
 const englishThirds =
-  '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
+  '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|friends|neighbou?rs|colleagues|kids|children|parents|relatives|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
 const russianThirds =
-  '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
+  '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+|сосед(?:ка|и)?|брат(?:ья)?|сестр[аы]|мама|мать|папа|отец|родители|дети|сын(?:овья)?|доч(?:ь|ка|ери|ки)|муж|жена|бабушка|дедушка|дед|дядя|т[её]тя|кузен|кузина|племянни(?:к|ца|ки)|друг|друзья|подруг[аи]|коллег[аи]|знаком(?:ый|ая|ые)|начальник|шеф|ребята|одноклассни(?:к|ца|ки)|теща|тесть|свекровь|зять|невестка)';
 
 /** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes it. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";

@@ -13,6 +13,8 @@ type EndingWords = {
   readonly isWeak?: true;
   /** More words behind them say something else, unless they are a time: "the cat disappeared for an hour". */
   readonly isAtEnd?: true;
+  /** The value stands alone before the words: "sushi? not my thing any more". */
+  readonly isApart?: true;
   /** What the words say can have happened once only. */
   readonly canPass?: true;
   /** The words name their subject themselves: "my knee put an end to". */
@@ -50,6 +52,10 @@ export type EndedValue = {
   readonly topics: RegExp | undefined;
   /** The terms are those of a clause that contains the value: the whole value of a memory must be among them. */
   readonly isClause?: true;
+  /** The texts of the memories that can state the value. */
+  readonly texts?: RegExp | undefined;
+  /** Terms of the new value: a memory that states them all is not changed. */
+  readonly unless?: readonly string[];
 };
 
 /**
@@ -71,7 +77,8 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
       if (ended.length > 0) found.push({ terms: ended, topics });
     }
   }
-  const replaced = replacedIn(language, text);
+  // "No tennis today, it's pouring" is about today.
+  const replaced = isOnce ? undefined : replacedIn(language, text);
   return replaced === undefined ? found : [...found, replaced];
 }
 
@@ -116,8 +123,9 @@ function contentOf(
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
   const own = termsOf(memory);
   const isKnown = (term: string): boolean => own.has(term) || [...own].some((one) => isKin(one, term));
-  return ended.some(({ terms: all, topics, isClause }) => {
-    if (topics?.test(memory.topic ?? '') === false) return false;
+  return ended.some(({ terms: all, topics, isClause, texts, unless = [] }) => {
+    if (topics?.test(memory.topic ?? '') === false || texts?.test(memory.text) === false) return false;
+    if (unless.length > 0 && unless.every((term) => own.has(term))) return false;
     if (isClause !== true) return all.every(isKnown);
     const stated = value().split(' ').filter(Boolean);
     return stated.length > 0 && stated.every((term) => all.includes(term));
@@ -152,10 +160,10 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   if (known !== undefined) return known;
   const { endings, boundary, ofSpeaker, prepositions, almost, times } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
-  const patterns = endings.map(({ before, after, isOfAnySubject, isAtEnd, ...words }): EndingPattern => {
+  const patterns = endings.map(({ before, after, isOfAnySubject, isAtEnd, isApart, ...words }): EndingPattern => {
     const { isWeak } = words;
     const last = isAtEnd === true ? `(?=[\\s.!]*$|[,;:–—]| (?:${times})(?![\\p{L}]))` : '(?![\\p{L}])';
-    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})${last}`;
+    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : `${isApart ? ',' : ''} (?:${after})${last}`;
     if (before === '') {
       // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;

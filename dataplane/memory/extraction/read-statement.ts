@@ -2,10 +2,11 @@ import { analyse } from '#search/analysis/analyse';
 import { disownsNext, disownsStatement } from './disowned.ts';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
+import { endedOfPerson } from './relatives.ts';
 import { type RenewedValue, renewedValue } from './renewed-values.ts';
 import { introducesSpeech } from './reported-clauses.ts';
 import { russian } from './russian-statements.ts';
-import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
+import type { ChangedTopic, Statement, StatementForm, StatementLanguage } from './statement.ts';
 
 /** Longest clause that is read; a longer one is a text about another subject. */
 const longestClause = 300;
@@ -82,7 +83,7 @@ function withoutTail(text: string, tail: RegExp): string {
 type StatedChange = {
   /** The sentence, without a question after it. */
   readonly text: string;
-  readonly topics: readonly RegExp[];
+  readonly topics: readonly ChangedTopic[];
   readonly ended: readonly EndedValue[];
   readonly renewed: RenewedValue | undefined;
 };
@@ -103,6 +104,8 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
 }
 
 type ChangeIn = Omit<StatedChange, 'text'>;
+/** Length of the end of a sentence in which words can name a mistake: "not Tula but Tver, typo". */
+const longestMistake = 20;
 
 function ownChangeIn(
   language: StatementLanguage,
@@ -113,9 +116,12 @@ function ownChangeIn(
   const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
   const { changed, states, endings, renewals } = language;
   const lasts = renewals.renews.test(whole) && !renewals.passes.test(whole);
-  const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about]) => (isSaid(phrase) ? [about] : []));
+  const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about, texts]) => {
+    return isSaid(phrase) ? [{ about, texts }] : [];
+  });
   const corrects = endings.corrects.test(whole.slice(0, whole.length - plain.length));
-  const ended = endedValues(endings, plain, saysMore || corrects);
+  const namesMistake = corrects || endings.corrects.test(whole.slice(-longestMistake));
+  const ended = [...endedValues(endings, plain, saysMore || namesMistake), ...endedOfPerson(language.persons, plain)];
   return { topics, ended, renewed: renewedValue(renewals, whole, corrects) };
 }
 
@@ -123,8 +129,11 @@ function ownChangeIn(
 function befallingIn(language: StatementLanguage, text: string): ChangeIn {
   const isOther = text.endsWith('?') || quoted.test(text) || disownsStatement(text);
   const own = plainText(language, text).replace(language.fillers, '');
-  const topics = language.befalls.flatMap(([phrase, about]) => (!isOther && phrase.test(own) ? [about] : []));
-  return { topics, ended: [], renewed: undefined };
+  const topics = language.befalls.flatMap(([phrase, about, texts]) => {
+    return !isOther && phrase.test(own) ? [{ about, texts }] : [];
+  });
+  const ended = isOther || !isStated(language, own) ? [] : endedOfPerson(language.persons, own);
+  return { topics, ended, renewed: undefined };
 }
 
 /** Where a statement can begin in a sentence of several that has no marks between them. */

@@ -1,5 +1,6 @@
 import { ofRussianSpeaker } from './changed-things.ts';
 import type { EndingLanguage } from './ended-values.ts';
+import { russianVerbEndings } from './russian-verb-endings.ts';
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const work = /^(?:employer|job|studies)/;
@@ -20,6 +21,7 @@ const itsObject =
 export const russianEndings: EndingLanguage = {
   ofSpeaker: ofRussianSpeaker,
   endings: [
+    ...russianVerbEndings,
     { before: '(?:больше|уже|теперь) не(?: \\p{L}+(?:ю|у|юсь|усь))?|раньше' },
     { before: 'не (?:зови|называй)(?:те)? меня' },
     {
@@ -202,7 +204,7 @@ export const russianEndings: EndingLanguage = {
     /^(?:(?:теперь|сейчас|отныне) (?:это |у меня |я )?\p{L}|(?:я )?(?:начал[аи]?|взял(?:ся|ась|а)?|переш(?:ел|ла) на|пересел[аи]? на|перебрал(?:ся|ась)|завел[аи]?|купил[аи]?) \p{L}|едем в |вместо (?:нее|него|этого|них) )/iu,
   present:
     /(?<![\p{L}])(?:теперь|сейчас|на самом деле|а не|зовут|зови\p{L}*|поправка|ошиб\p{L}+|уже|с этого|аллергия|мне)(?![\p{L}])/iu,
-  once: /(?<![\p{L}])(?:сегодня|вчера|позавчера|на этой неделе|в этот раз|разок|однажды|на прошлой неделе)(?![\p{L}])/iu,
+  once: /(?<![\p{L}])(?:сегодня|спасибо|вчера|позавчера|на этой неделе|в этот раз|разок|однажды|на прошлой неделе)(?![\p{L}])/iu,
   corrects:
     /(?<![\p{L}])(?:поправка|уточнение|ошибочка|ошиб(?:ся|лась)|моя ошибка|опечатка|очепятка|описка|автозамена|автокоррекция|оговорил(?:ся|ась)|то есть|вернее|точнее|правильнее|имел[аи]? в виду)(?![\p{L}])/iu,
 };
