@@ -39,7 +39,9 @@ export type IndependentSet =
   | 'english-unlisted'
   | 'russian-unlisted'
   | 'english-turns'
-  | 'russian-turns';
+  | 'russian-turns'
+  | 'english-fresh'
+  | 'russian-fresh';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
