@@ -66,11 +66,14 @@ export type EndedValue = {
 export function endedValues(language: EndingLanguage, text: string, saysMore: boolean): readonly EndedValue[] {
   const found: EndedValue[] = [];
   const isOnce = language.once.test(text);
-  for (const { pattern, topics, isWeak, canPass } of patternsOf(language)) {
+  for (const { pattern, topics, isWeak, canPass, isSubject } of patternsOf(language)) {
     if (isWeak && !saysMore && !language.present.test(text)) continue;
     if (canPass && isOnce) continue;
     for (const { groups } of text.matchAll(pattern)) {
-      const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
+      const value = groups?.['value'] ?? '';
+      // "A Volvo was written off" is about another one.
+      if (isSubject && indefinite.test(value)) continue;
+      const words = contentOf(language, value.split(' '), isWeak);
       // "went off borscht goulash is better": the last word is the subject of the next clause.
       const own = groups?.['next'] === undefined || words.length < 2 ? words : words.slice(0, -1);
       const ended = analyse(own.join(' '));
@@ -81,6 +84,8 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
   const replaced = isOnce ? undefined : replacedIn(language, text);
   return replaced === undefined ? found : [...found, replaced];
 }
+
+const indefinite = /^(?:an?|another|some|his|her|their|your|one) /i;
 
 /** Topics of which a person mostly has one value at a time, so that another one takes its place. */
 const replaceable =
@@ -152,7 +157,11 @@ function termsOf(memory: StatedMemory): ReadonlySet<string> {
   return terms;
 }
 
-type EndingPattern = Pick<EndingWords, 'isWeak' | 'canPass' | 'topics'> & { readonly pattern: RegExp };
+type EndingPattern = Pick<EndingWords, 'isWeak' | 'canPass' | 'topics'> & {
+  readonly pattern: RegExp;
+  /** The value comes first. */
+  readonly isSubject?: true;
+};
 const compiled = new WeakMap<EndingLanguage, readonly EndingPattern[]>();
 
 function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
@@ -167,7 +176,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
     if (before === '') {
       // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;
-      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), ...words };
+      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), isSubject: true, ...words };
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
     const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;

@@ -20,7 +20,7 @@ export const englishEndings: EndingLanguage = {
     },
     {
       before:
-        '(?:stopped|quit|gave up(?: on)?|given up(?: on)?|dropped|ditched|abandoned|went off|gone off|got rid of|replaced|swapped|traded(?: in)?|sold|(?:gave|threw|put) away|cut out)(?! (?:in|at|by|over|to|into|for|up|on|off|out) )',
+        '(?:(?:stopped|quit)(?! [^,.;!?]{1,40} (?:at (?:\\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|midnight)|last night)(?!\\p{L}))|gave up(?: on)?|given up(?: on)?|dropped|ditched|abandoned|went off|gone off|got rid of|replaced|swapped|traded(?: in)?|sold|(?:gave|threw|put) away|cut out)(?! (?:in|at|by|over|to|into|for|up|on|off|out) )',
     },
     {
       before:
@@ -43,6 +43,7 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after: '(?:and (?:I|me) (?:are|have) |and (?:I|me) )(?:finished|done|over|parted ways|broke up|split)',
+      isAtEnd: true,
     },
     {
       before: '(?:pushed|moved|postponed|put (?:back|off)|delayed|rescheduled|brought forward)',
@@ -81,7 +82,7 @@ export const englishEndings: EndingLanguage = {
       after: 'for(?! (?:an?|the|my|our|some|work|home|lunch|dinner|good|now|today|tonight)(?!\\p{L}))',
       topics: /^(?:residence|employer|job)/,
     },
-    { before: 'gave', after: 'up' },
+    { before: 'gave', after: 'up(?! to (?:an?|one|two|three|four|five|ten|\\d))' },
     { before: 'put|gave|threw', after: 'away|aside|out' },
     { before: 'no', after: 'for me(?: any ?more)?|any ?more', canPass: true },
     {

@@ -19,6 +19,9 @@ const endVerbs =
 const parts =
   '(?:account|subscription|membership|contract|plan|lessons|classes|course|training|sessions|habit|idea|thing|project|diet|dream|career|degree|studies|licen[cs]e)';
 
+const relatives =
+  '(?:nephew|niece|brother|sister|son|daughter|cousin|mother|mum|mom|father|dad|parents|friend|neighbou?r|kids|uncle|aunt|colleague|grandson|granddaughter)';
+
 /** Phrases for an end, made of verbs and of what they can act upon. */
 export const englishVerbEndings: EndingLanguage['endings'] = [
   { before: `(?:had|decided|chose|was forced|were forced|was told|was made) to (?:${endVerbs})`, canPass: true },
@@ -53,11 +56,44 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before: '',
     after:
-      "(?:has |have |had |sadly |just |suddenly |recently )*(?:passed on|passed(?=[\\s.!]*$|,)|(?:flew|flown|ran|run|wandered) (?:off|away)(?= and (?:never|has|did))|never (?:came|made it) (?:back|home)|(?:was |were |got |been )+(?:run over|hit by an? (?:car|truck|lorry|bus|van)|killed|euthani[sz]ed)|didn't make it(?=[\\s.!]*$|,)|found (?:an? )?new (?:home|owner|family)|has (?:an? )?new (?:home|owner|family)|had to go(?=[\\s.!]*$|,)|had to be (?:given away|put down|put to sleep|rehomed|sold))",
+      "(?:has |have |had |sadly |just |suddenly |recently )*(?:passed on|passed(?=[\\s.!]*$|,)|(?:flew|flown|ran|run|wandered) (?:off|away)(?= and (?:never|has|did))|never (?:came|made it) (?:back|home)(?=[\\s.!]*$|,)|(?:was |were |got |been )+(?:run over|hit by an? (?:car|truck|lorry|bus|van)|killed|euthani[sz]ed)|didn't make it(?=[\\s.!]*$|,)|found (?:an? )?new (?:home|owner|family)|has (?:an? )?new (?:home|owner|family)|had to go(?=[\\s.!]*$|,)|had to be (?:given away|put down|put to sleep|rehomed|sold))",
     topics: pets,
   },
   { before: '(?:have |had )?(?:buried|lost)', after: 'to (?:cancer|old age|illness|kidney|a car|a stroke)', topics: pets },
   { before: 'buried', topics: pets },
+  {
+    before: '',
+    after:
+      'died (?:of (?!laughter|boredom|thirst|hunger|embarrassment)|from |peacefully|in (?:his|her|its|their) sleep|at home|aged|on (?:christmas|new year|(?:mon|tues|wednes|thurs|fri|satur|sun)day))',
+    topics: pets,
+  },
+  {
+    before: '',
+    after: `(?:has |have )?(?:went|gone|goes|now belongs|was (?:given|sold|passed on)|belongs) to (?:my|our|a) ${relatives}`,
+    topics: things,
+    isAtEnd: true,
+  },
+  {
+    before: `(?<=(?:^|[,;:] )(?:someone|somebody|an? \\p{L}+|(?:my|our|the) \\p{L}+) (?:has )?)bought`,
+    after: '(?:off|from) (?:me|us)',
+    topics: things,
+    isOfAnySubject: true,
+  },
+  {
+    before: '',
+    after: "(?:do|does)(?:n't| not) (?:bother|affect|trouble|hurt|harm|scare) me(?: any ?more| at all| now| these days)*",
+    topics: /^(?:allergy|intolerance|fear|health)/,
+    isAtEnd: true,
+  },
+  { before: '', after: 'no longer (?:bothers?|affects?|troubles?|hurts?|scares?) me', topics: /^(?:allergy|intolerance|fear|health)/ },
+  {
+    before:
+      '(?:stopped|quit|gave up|given up) (?:seeing|going to|visiting|using|watching|taking|doing|attending|wearing|driving|riding|buying|reading|following|supporting|studying|learning|practising|practicing|playing)(?! [^,.;!?]{1,40} (?:at (?:\\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|midnight)|last night|for (?:a|the)))',
+    topics: /^(?!name|birthday|age|origin|residence)/,
+    canPass: true,
+  },
+  { before: '(?:gave|have given)', after: 'a (?:rest|break) for good|the (?:boot|chop|push|elbow|sack)', topics: /^(?!name)/ },
+  { before: '(?:took|taken|take) (?:me|us) off', topics: /^medicine/, isOfAnySubject: true },
   {
     before: 'cancelled|canceled|terminated|ended|deactivated|closed|unsubscribed from|let go of|got out of',
     topics: services,
@@ -88,7 +124,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   { before: '(?:down to|left with|up to) (?:just |only )?(?:one|two|three|four|five|\\d)', topics: /^has/ },
   {
     before: '',
-    after: "(?:was|were)(?:n't| not) (?:for me|my thing)",
+    after: "(?:was|were)(?:n't| not) (?:for me|my thing)(?!, (?:it|they) )",
     topics: /^(?:activity|learning|studies|habit|taste|my: (?:hobb|sport))/,
     isAtEnd: true,
   },
@@ -146,7 +182,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before: '',
     after:
-      '(?:has |have )?(?:left|gone|moved on|(?:was |been |got )?promoted|quit|resigned|retired)(?=(?:,| and| so)[^.!?]{2,80} (?:now|instead)(?!\\p{L}))',
+      '(?:has |have )?(?:left|gone|moved on|(?:was |been |got )?promoted|quit|resigned|retired)(?=(?:,| and)(?: and| so)? (?:now )?(?:(?!I )(?-i:\\p{Lu})\\p{L}+|(?:my|our) (?:new )?\\p{L}+|I (?:now )?(?:report|answer|see|go))[^.!?]{2,60} (?:now|instead)(?!\\p{L}))',
     topics: bosses,
   },
   // The plural names the kind: "I've changed dentists"; the singular can be the one of another person.

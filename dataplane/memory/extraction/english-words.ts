@@ -1,8 +1,10 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
 import { englishBefalls, englishClassEvents, englishClassStates } from './class-changes.ts';
+import { englishClauses } from './clause-endings.ts';
 import { englishEndings } from './english-endings.ts';
 import { englishLifeChanges } from './life-changes.ts';
 import { englishPartings, englishSituations, englishSituationStates } from './english-situations.ts';
+import { englishTopics } from './named-topics.ts';
 import { englishPersons } from './relatives.ts';
 import { englishRenewals } from './renewals.ts';
 import type { StatementLanguage } from './statement.ts';
@@ -97,7 +99,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/\bchanged my (?:legal )?name\b|\bI (?:now go by \p{L}+|go by \p{L}+ now)(?!\p{L})/iu, /^name$/],
     [
       ofEnglishSpeaker(
-        "kicked the habit|(?:quit|stopped|gave up|given up) smoking|haven't smoked|(?:I'm )?nicotine-free",
+        "kicked the habit|(?:quit|stopped|gave up|given up) smoking(?! (?:inside|indoors|around|near|at|before|during|in the|in my|on the|for (?:the|a|an))(?!\\p{L}))|haven't smoked|(?:I'm )?nicotine-free",
       ),
       /^smoking/,
     ],
@@ -137,6 +139,8 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   ],
   states: [...englishClassStates, ...englishSituationStates],
   befalls: [...englishBefalls, ...englishPartings],
+  clauses: englishClauses,
+  named: englishTopics,
   persons: englishPersons,
   renewals: englishRenewals,
   others:

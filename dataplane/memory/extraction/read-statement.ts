@@ -1,7 +1,9 @@
 import { analyse } from '#search/analysis/analyse';
+import { endedInClauses } from './clause-endings.ts';
 import { disownsNext, disownsStatement } from './disowned.ts';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
+import { endedOfTopic } from './named-topics.ts';
 import { endedOfPerson } from './relatives.ts';
 import { type RenewedValue, renewedValue } from './renewed-values.ts';
 import { introducesSpeech } from './reported-clauses.ts';
@@ -113,15 +115,21 @@ function ownChangeIn(
 ): ChangeIn {
   // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
   const whole = plainText(language, text);
-  const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
   const { changed, states, endings, renewals } = language;
   const lasts = renewals.renews.test(whole) && !renewals.passes.test(whole);
   const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about, texts]) => {
-    return isSaid(phrase) ? [{ about, texts }] : [];
+    const found = phrase.exec(plain) ?? phrase.exec(whole);
+    return found === null ? [] : [{ about, texts, unless: analyse(found.groups?.['next'] ?? '') }];
   });
   const corrects = endings.corrects.test(whole.slice(0, whole.length - plain.length));
   const namesMistake = corrects || endings.corrects.test(whole.slice(-longestMistake));
-  const ended = [...endedValues(endings, plain, saysMore || namesMistake), ...endedOfPerson(language.persons, plain)];
+  const isOnce = endings.once.test(plain);
+  const ended = [
+    ...endedValues(endings, plain, saysMore || namesMistake),
+    ...(isOnce ? [] : endedInClauses(language.clauses, plain)),
+    ...endedOfPerson(language.persons, plain),
+    ...endedOfTopic(language.named, plain),
+  ];
   return { topics, ended, renewed: renewedValue(renewals, whole, corrects) };
 }
 
@@ -299,7 +307,8 @@ const sameTopics: readonly (readonly [RegExp, string])[] = [
 ];
 
 function oneTopic(topic: string): string {
-  return sameTopics.find(([pattern]) => pattern.test(topic))?.[1] ?? topic;
+  const plain = topic.replace(/^my: нов (?=\p{L})/u, 'my: ');
+  return sameTopics.find(([pattern]) => pattern.test(plain))?.[1] ?? plain;
 }
 
 function termsOf(text: string): string {

@@ -30,7 +30,7 @@ export function endedOfPerson({ person, stems, passes, turns }: PersonLanguage, 
     const found = words.exec(rest);
     if (found === null) return [];
     const about = stems[stem] ?? stem;
-    const topics = new RegExp(`^(?:my|name of|age of): (?:\\p{L}+ )?${about}${kinds}`, 'u');
+    const topics = new RegExp(`^(?:my|name of|age of): (?:\\p{L}+ )?${about}\\p{L}{0,2}${kinds}`, 'u');
     const next = analyse(found.groups?.['next'] ?? '');
     const last = analyse(found.groups?.['last'] ?? '');
     return [{ terms: last, topics, texts, unless: next }];
@@ -53,7 +53,7 @@ export const englishPersons: PersonLanguage = {
   turns: [
     {
       words: new RegExp(
-        `^(?:(?:moved|relocated|emigrated|returned|resettled) (?:back |over |out |away |down |up )?to (?<next>${name})(?! (?:team|department|project|office)(?!\\p{L}))|(?:is |are )?(?:now )?(?:living|based|settled) in (?<next>${name})|(?:lives?|is|are) (?:now )?in (?<next>${name})(?=[^.!?]* (?:now|these days)(?!\\p{L})))`,
+        `^(?:(?:moved|relocated|emigrated|returned|resettled) (?:back |over |out |away |down |up )?to (?!(?:Room|Team|Building|Floor|Seat|Desk|Slack|Teams|Zoom|Table|Platform|Gate)(?!\\p{L}))(?<next>${name})(?! (?:team|department|project|office)(?!\\p{L}))|(?:is |are )?(?:now )?(?:living|based|settled) in (?<next>${name})|(?:lives?|is|are) (?:now )?in (?<next>${name})(?=[^.!?]* (?:now|these days)(?!\\p{L})))`,
         'iu',
       ),
       kinds: '(?: (?:live|is base|is liv)\\p{L}*)?$',
@@ -61,7 +61,7 @@ export const englishPersons: PersonLanguage = {
     },
     {
       words: new RegExp(
-        `^(?:(?:left|quit|resigned from|was (?:fired|laid off|let go) (?:from|by)) (?<last>${name})|(?:got|found|started|took) (?:an? |the )?(?:new )?job|(?:changed|switched|lost|quit|left) (?:jobs|(?:his|her|their) job)|retired${end}|went freelance|(?:was hired by|joined|works? (?:now )?(?:at|for)|is (?:now )?working (?:at|for)|switched to|moved to) (?<next>${name}))`,
+        `^(?:(?:left|quit|resigned from|was (?:fired|laid off|let go) (?:from|by)) (?<last>${name})|(?:got|found|started|took) (?:an? |the )?(?:new )?job|(?:changed|switched|lost|quit|left) (?:jobs|(?:his|her|their) job)|retired${end}|went freelance|(?:was hired by|works? (?:now )?(?:at|for)|is (?:now )?working (?:at|for)) (?<next>${name})|joined (?<next>${name}) as )`,
         'iu',
       ),
       kinds: ' (?:work|is work|is employ|job)',

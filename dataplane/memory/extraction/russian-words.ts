@@ -1,6 +1,8 @@
 import { ofRussianSpeaker, russianChangedThings } from './changed-things.ts';
 import { russianBefalls, russianClassEvents, russianClassStates } from './class-changes.ts';
+import { russianClauses } from './clause-endings.ts';
 import { russianLifeChanges } from './life-changes.ts';
+import { russianTopics } from './named-topics.ts';
 import { russianPersons } from './relatives.ts';
 import { russianRenewals } from './renewals.ts';
 import { russianEndings } from './russian-endings.ts';
@@ -72,12 +74,12 @@ export const russianWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [atStart(`переучил(?:ся|ась)|сменил[аи]? профессию${atEnd}`), /^job$/],
     [ofRussianSpeaker('с прежней профессией покончено'), /^job$/],
     [
-      /(?<![\p{L}])мы (?:с (?:женой|мужем|супругой|супругом) )?(?:развелись|расстались|разошлись(?! во))(?![\p{L}])|(?<![\p{L}])мы (?:развелись|расстались|разошлись) с (?:женой|мужем)(?![\p{L}])|(?:^|(?<![\p{L}])я )снова (?:холост|холостяк|не замужем)/iu,
+      /(?<![\p{L}])мы (?:с (?:женой|мужем|супругой|супругом) )?(?:развелись(?! на)|расстались|разошлись(?! во))(?![\p{L}])|(?<![\p{L}])мы (?:развелись|расстались|разошлись) с (?:женой|мужем)(?![\p{L}])|(?:^|(?<![\p{L}])я )снова (?:холост|холостяк|не замужем)/iu,
       /^marital status$/,
     ],
     [ofRussianSpeaker('снова ем мясо|с той диетой'), /^diet/],
     [ofRussianSpeaker(`сменил[аи]? имя${atEnd}`), /^name$/],
-    [ofRussianSpeaker('с сигаретами завязал[аи]?|бросил[аи]? курить|не курю'), /^smoking/],
+    [ofRussianSpeaker('с сигаретами завязал[аи]?|бросил[аи]? курить|(?<!(?<![\\p{L}])(?:в|на|при|за|дома) [^,.;!?]{0,30})не курю(?! (?:в|на|при|дома|до|за|рядом)(?![\\p{L}]))'), /^smoking/],
     [
       ofRussianSpeaker('старую сдали в трейд-ин|ту машину продал[аи]?|продал[аи]? (?:свою )?машину'),
       /^(?:car|my: машин|has: машин)/,
@@ -115,6 +117,8 @@ export const russianWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   ],
   states: [...russianClassStates, ...russianSituationStates],
   befalls: [...russianBefalls, ...russianPartings],
+  clauses: russianClauses,
+  named: russianTopics,
   persons: russianPersons,
   renewals: russianRenewals,
   others:

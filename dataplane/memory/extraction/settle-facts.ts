@@ -1,3 +1,4 @@
+import { analyse } from '#search/analysis/analyse';
 import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
 import type { QuoteFault } from './quoted-fact.ts';
@@ -142,7 +143,10 @@ function settleTopics(
 ): boolean {
   const fact = (decisions[at] as FactDecision).fact;
   const isChanged = ({ topic, text }: StatedText): boolean =>
-    topics.some(({ about, texts }) => about.test(topic ?? '') && texts?.test(text) !== false);
+    topics.some(({ about, texts, unless = [] }) => {
+      if (!about.test(topic ?? '') || texts?.test(text) === false) return false;
+      return unless.length === 0 || !hasAllTerms(text, unless);
+    });
   const isAbout = ({ statement }: UserFact): boolean =>
     statement !== undefined && topics.some(({ about }) => about.test(statement.topic));
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
@@ -278,6 +282,11 @@ function settleEnded(
 function statedValueOf({ text, topic }: KnownMemory): string {
   const value = readStatement(text)?.value ?? '';
   return value === '' ? (topic?.split(': ')[1] ?? '') : value;
+}
+
+function hasAllTerms(text: string, terms: readonly string[]): boolean {
+  const own = new Set(analyse(text));
+  return terms.every((term) => own.has(term));
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { endedInClauses } from './clause-endings.ts';
 import type { endedValues } from './ended-values.ts';
+import type { endedOfTopic } from './named-topics.ts';
 import type { endedOfPerson } from './relatives.ts';
 import type { renewedValue } from './renewed-values.ts';
 
@@ -32,7 +34,12 @@ export type Paraphrase = readonly [beginning: RegExp, replacement: string];
 type ChangePhrases = readonly (readonly [words: RegExp, topics: RegExp, texts?: RegExp])[];
 
 /** A topic that a sentence states to have changed; of its memories only those with such a text. */
-export type ChangedTopic = { readonly about: RegExp; readonly texts?: RegExp | undefined };
+export type ChangedTopic = {
+  readonly about: RegExp;
+  readonly texts?: RegExp | undefined;
+  /** Terms of the new value: a memory that states them all is not changed. */
+  readonly unless?: readonly string[];
+};
 
 export type StatementLanguage = {
   /** Words that mark a value as no longer true. */
@@ -66,6 +73,10 @@ export type StatementLanguage = {
   readonly states: ChangePhrases;
   /** Phrases of which another person is the subject, and that change something of the speaker. */
   readonly befalls: ChangePhrases;
+  /** Words for an end, wherever they stand in a clause. */
+  readonly clauses: Parameters<typeof endedInClauses>[0];
+  /** Phrases that name a thing of the speaker and its new value. */
+  readonly named: Parameters<typeof endedOfTopic>[0];
   /** Words about people near the speaker that change what is known of them. */
   readonly persons: Parameters<typeof endedOfPerson>[0];
   /** Words around a value that takes the place of another one. */

@@ -49,6 +49,7 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:my: (?:phone|mobil|smartphon|телефон|смартфон|мобильн)|uses|has)/,
+    cues: termsOf('user owner пользователь'),
     isGiven: true,
     common: termsOf('galaxy pixel honor галакси пиксель хонор'),
     values: valuesOf(
@@ -162,5 +163,11 @@ export const valueKinds: readonly ValueKind[] = [
     topics: /^(?:uses|language|learning|my: (?:program|languag|язык))/,
     common: termsOf('go swift rust java ruby dart'),
     values: valuesOf('python/питон javascript/джаваскрипт typescript/тайпскрипт java/джава kotlin/котлин rust/раст golang ruby/руби php/пхп scala swift'),
+  },
+  {
+    topics: /^(?:studies|my: (?:major|факультет|специальн)|learning)/,
+    values: valuesOf(
+      'biology/биология/биофак chemistry/химия/химфак physics/физика/физфак maths/math/mathematics/математика/мехмат economics/экономика/экономфак law/право/юрфак/юрист/юриспруденция medicine/медицина/медфак history/история/истфак philosophy/философия/философ psychology/психология/психфак engineering sociology/социология linguistics/лингвистика geography/география geology/геология architecture/архитектура journalism/журналистика/журфак accounting/бухучет marketing/маркетинг pharmacy/фармация nursing dentistry programming/программирование informatics/информатика',
+    ),
   },
 ];
