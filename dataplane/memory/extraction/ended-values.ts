@@ -179,7 +179,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
       return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), isSubject: true, ...words };
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
-    const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
+    const phrase = `(?<!(?<!\\p{L})(?:${almost}) |n't )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
     // A correction is often about another one: "her name is Ida, not Ada".
     const { source } =
       isWeak === true || isOfAnySubject === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);

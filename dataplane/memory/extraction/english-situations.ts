@@ -3,7 +3,7 @@ import type { StatementLanguage } from './statement.ts';
 
 type Situations = StatementLanguage['changed'];
 
-const name = '(?-i:\\p{Lu})\\p{L}+(?: (?-i:\\p{Lu})\\p{L}+)?';
+const name = '(?-i:\\p{Lu})\\p{L}+(?: (?-i:\\p{Lu})\\p{L}+)?(?![\\p{L}\\p{N}])';
 const meat = '(?:meat|chicken|fish|beef|pork|bacon|steaks?|burgers?|ham|lamb|turkey|sausages?|seafood)';
 const partner = '(?:boyfriend|girlfriend|partner|fianc[eé]e?|husband|wife|other half)';
 const end = '(?=[\\s.!]*$|,| (?:last|this|in|so|and|for good|yesterday|recently|now|again|a)(?!\\p{L}))';
@@ -46,7 +46,7 @@ export const englishSituations: Situations = [
   ],
   [
     ofEnglishSpeaker(
-      `(?:eat|am eating|are eating|have been eating|'ve been eating|started eating|began eating) (?:\\p{L}+ and |\\p{L}+, )*(?:meat|cheese|eggs|dairy|butter|milk|fish|chicken)(?: and \\p{L}+)? (?:again|now|once more|these days)`,
+      `(?:eat|eating|am eating|are eating|have been eating|'ve been eating|started eating|began eating) (?:\\p{L}+ and |\\p{L}+, )*(?:meat|cheese|eggs|dairy|butter|milk|fish|chicken)(?: and \\p{L}+)? (?:again|now|once more|these days)`,
     ),
     /^(?:diet|eats)/,
     /(?<!\p{L})(?:vegan|don't eat|do not eat|no (?:meat|fish|dairy)|never eat|plant-based)(?!\p{L})/iu,
@@ -58,11 +58,6 @@ export const englishSituations: Situations = [
   [
     /^(?:I'm|I am) (?:now |already |officially )?(?<next>\d{1,3})(?: now| already| as of (?:today|yesterday|this \p{L}+|last \p{L}+)| since \p{L}+)(?=[\s.!]*$|,)/iu,
     /^age$/,
-  ],
-  [
-    /^s?he(?:'s| is) (?:(?:now|already) (?<next>\d{1,3})|(?<next>\d{1,3}) (?:now|already))(?: years old)?(?=[\s.!]*$|,)|^s?he(?: has|'s)? (?:just )?turned (?<next>\d{1,3})(?=[\s.!]*$|,| (?:last|yesterday|this|on|in))/iu,
-    /^my: (?:son|daughter|kid|child|baby|boy|girl|husband|wife|dog|cat|grandson|granddaughter)(?: (?:age|is))?$/,
-    /(?<!\p{L})(?:is|'s) (?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: years? old)?[\s.!]*$/iu,
   ],
   [
     ofEnglishSpeaker(`(?:start|am starting|'m starting|started) (?:work )?(?:at|with) ${name}|(?:got|found|landed|have) a job|was hired|got hired|back in work|back at work`),
@@ -167,6 +162,16 @@ export const englishSituationStates: Situations = [
 
 /** Acts of others whose sentence begins with them. */
 export const englishPartings: Situations = [
+  [
+    /^s?he(?:'s| is) (?:(?:now|already) (?<next>\d{1,3})|(?<next>\d{1,3}) (?:now|already))(?: years old)?(?=[\s.!]*$|,)|^s?he(?: has|'s)? (?:just )?turned (?<next>\d{1,3})(?=[\s.!]*$|,| (?:last|yesterday|this|on|in))/iu,
+    /^my: (?:son|daughter|kid|child|baby|boy|girl|husband|wife|dog|cat|grandson|granddaughter)(?: (?:age|is))?$/,
+    /(?<!\p{L})(?:is|'s) (?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: years? old)?[\s.!]*$/iu,
+  ],
+  [
+    /^they(?:'ve| have)? (?:ended|scrapped|stopped|cancelled|banned) (?:remote work|working from home|home office)(?!\p{L})|^they(?:'ve| have)? (?:want|called|ordered) (?:me|us|everyone) back (?:in|to) the office(?=[\s.!]*$|,| (?:full|every|for good))/iu,
+    /^way of work/,
+    /(?<!\p{L})(?:home|remote(?:ly)?|hybrid)(?!\p{L})/iu,
+  ],
   [
     /^my (?:partner|boyfriend|girlfriend|husband|wife|fianc[eé]e?|brother|sister|mother|mum|mom|father|dad|son|daughter|friend|parents) (?:has |have |just |finally |recently )*moved (?:back )?in(?: with (?:me|us))?(?=[\s.!]*$|,| (?:last|this|in|recently))/iu,
     /^household/,

@@ -74,12 +74,6 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
     isAtEnd: true,
   },
   {
-    before: `(?<=(?:^|[,;:] )(?:someone|somebody|an? \\p{L}+|(?:my|our|the) \\p{L}+) (?:has )?)bought`,
-    after: '(?:off|from) (?:me|us)',
-    topics: things,
-    isOfAnySubject: true,
-  },
-  {
     before: '',
     after: "(?:do|does)(?:n't| not) (?:bother|affect|trouble|hurt|harm|scare) me(?: any ?more| at all| now| these days)*",
     topics: /^(?:allergy|intolerance|fear|health)/,
@@ -93,6 +87,17 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
     canPass: true,
   },
   { before: '(?:gave|have given)', after: 'a (?:rest|break) for good|the (?:boot|chop|push|elbow|sack)', topics: /^(?!name)/ },
+  {
+    before: '(?<=(?<!\\p{L})(?:me|us|I|we) [^.,!?]{1,40} to )replace',
+    topics: /^(?:uses|car|my: (?:laptop|comput|phone|mobil|bike|car))/,
+    isOfAnySubject: true,
+  },
+  { before: 'forget(?: about)?(?=[^.!?]*(?:instead|now)(?!\\p{L}))', topics: plans },
+  {
+    before: '',
+    after: '(?:is|are) (?:perfectly |totally )?(?:fine|ok|okay|safe|no problem)(?<=allergic to.{0,60})',
+    topics: /^(?:allergy|intolerance)/,
+  },
   { before: '(?:took|taken|take) (?:me|us) off', topics: /^medicine/, isOfAnySubject: true },
   {
     before: 'cancelled|canceled|terminated|ended|deactivated|closed|unsubscribed from|let go of|got out of',

@@ -41,7 +41,7 @@ const enough = '(?=[\\s.!]*$|[,;]| (?:now|these days|since|so|and|because|instea
 
 export const englishTopics: TopicLanguage = {
   passes:
-    /(?<!\p{L})(?:today|tonight|tomorrow|yesterday|this (?:week|morning|evening|weekend)|for (?:now|the (?:day|week|moment))|until|while|still|almost|nearly|not|never|no|if|want|wants|would(?! say)|temporarily|used to|was|were)(?!\p{L})|n't(?!\p{L})/iu,
+    /(?<!\p{L})(?:today|tonight|tomorrow|yesterday|this (?:week|morning|evening|weekend)|for (?:now|the (?:day|week|moment))|until|while|still|almost|nearly|not|never|no|if|want|wants|would(?! say)|temporarily|used to)(?!\p{L})|n't(?!\p{L})/iu,
   phrases: [
     new RegExp(
       `(?:^|[,;:] |(?<!\\p{L})(?:and|but|so) )(?:I'd say |I would say )?(?<next>${value}) (?:is|are)(?: now)? my(?: new| absolute| all-time| current)? favou?rite (?<kind>${kinds})(?: now| these days| at last)*(?=[\\s.!]*$|[,;])`,

@@ -300,6 +300,7 @@ const sameTopics: readonly (readonly [RegExp, string])[] = [
   [/^my: (?:job|profess|occup|role|posit|професс|работ|должност)\p{L}*$/u, 'job'],
   [/^my: (?:major|факультет|специальн)\p{L}*$/u, 'studies'],
   [/^my: (?:car|машин|автомобил)\p{L}*$/u, 'car'],
+  [/^my: начальниц$/u, 'name of: начальник'],
   [/^my: (?:name|им)$/u, 'name'],
   [/^my: (?:age|возраст)$/u, 'age'],
   [/^my: (?:home|hometown|address|citi|город|адрес)$/u, 'residence'],

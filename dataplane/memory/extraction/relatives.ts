@@ -37,7 +37,7 @@ export function endedOfPerson({ person, stems, passes, turns }: PersonLanguage, 
   });
 }
 
-const name = '(?-i:\\p{Lu})[\\p{L}\\p{N}]+(?: (?-i:\\p{Lu})\\p{L}+)?';
+const name = '(?-i:\\p{Lu})[\\p{L}\\p{N}]+(?: (?-i:\\p{Lu})\\p{L}+)?(?![\\p{L}\\p{N}])';
 const adverbs = '(?:just|recently|finally|already|now|also|both)';
 const end = '(?=[\\s.!]*$|,| (?:in|last|this|on|at|yesterday|recently|now|and|so|after)(?!\\p{L}))';
 const numbers = 'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen';
@@ -97,7 +97,7 @@ export const englishPersons: PersonLanguage = {
   ],
 };
 
-const russianName = '(?-i:[А-ЯЁA-Z])[\\p{L}\\p{N}]+(?:[ -](?-i:[А-ЯЁA-Z])\\p{L}+)?';
+const russianName = '(?-i:[А-ЯЁA-Z])[\\p{L}\\p{N}]+(?:[ -](?-i:[А-ЯЁA-Z])\\p{L}+)?(?![\\p{L}\\p{N}])';
 const russianEnd = '(?=[\\s.!]*$|,| (?:в|на|и|но|а|теперь|недавно|вчера|весной|летом|осенью|зимой|прошл\\p{L}+)(?!\\p{L}))';
 
 /** The same for Russian. */
@@ -136,7 +136,7 @@ export const russianPersons: PersonLanguage = {
       kinds: ' (?:ход|уч|посеща)\\p{L}*',
     },
     {
-      words: /^(?:уже |теперь )*(?:исполнил(?:о|а)сь|стукнуло|уже|теперь) (?<next>\d{1,3})(?! (?:год|лет|года)? ?назад)/iu,
+      words: /^(?:(?:уже |теперь )*(?:исполнил(?:о|а)сь|стукнуло) )?(?<next>\d{1,3})(?: (?:год|лет|года))?(?=[\s.!]*$|,)/iu,
       kinds: '(?: \\p{L}+)?$',
       texts: /\d{1,3}(?: (?:лет|год|года))?[\s.!]*$/u,
     },

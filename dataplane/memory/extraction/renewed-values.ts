@@ -121,9 +121,9 @@ function readValues(language: RenewalLanguage, text: string): StatedValues {
     const kinds = term === 'may' && !text.includes('May') ? [] : valueKinds.filter((kind) => kind.values.has(term));
     const describes = isBefore(terms[at + 1]);
     for (const kind of kinds) {
+      stated.values.add(kind.values.get(term) ?? term);
       if (kind.topics !== undefined && describes) continue;
       values.set(kind, (values.get(kind) ?? new Set()).add(kind.values.get(term) ?? term));
-      stated.values.add(kind.values.get(term) ?? term);
     }
     const isTime = kinds.some(({ topics }) => topics === undefined);
     if (isUnit || isTime) return;

@@ -42,7 +42,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: '(?:с|со)',
-    after: `(?:мы |я |у нас )?${times}(?:не вместе|расстались|разбежались|развелись|все кончено|все закончилось|не встречаемся|разорвал[аи]? отношения)`,
+    after: `(?:мы |я |у нас )?${times}(?:не вместе|в разводе|расстались|разбежались|развелись|все кончено|все закончилось|не встречаемся|разорвал[аи]? отношения)`,
     topics: partners,
     isAtEnd: true,
   },
@@ -95,6 +95,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     topics: consumed,
     canPass: true,
   },
+  { before: '', after: 'можно(?<=аллергия на.{0,60})(?=[\\s.!]*$)', topics: /^(?:allergy|intolerance)/ },
   { before: '', after: '(?:я )?(?:больше |теперь |уже )*предпочитаю', topics: best, canPass: true },
   {
     before: '(?:нравится|нравятся|люблю|ценю) (?:мне |теперь |сейчас )*(?:больше|сильнее)(?:, чем)?|(?:вкуснее|милее|ближе)(?:, чем)?',
