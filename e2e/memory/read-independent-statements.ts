@@ -41,7 +41,9 @@ export type IndependentSet =
   | 'english-turns'
   | 'russian-turns'
   | 'english-fresh'
-  | 'russian-fresh';
+  | 'russian-fresh'
+  | 'english-third'
+  | 'russian-third';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
