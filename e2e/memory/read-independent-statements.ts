@@ -43,7 +43,9 @@ export type IndependentSet =
   | 'english-fresh'
   | 'russian-fresh'
   | 'english-third'
-  | 'russian-third';
+  | 'russian-third'
+  | 'english-untuned'
+  | 'russian-untuned';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no

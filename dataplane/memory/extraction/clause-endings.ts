@@ -12,6 +12,10 @@ export type ClauseLanguage = {
   readonly circumstances: readonly RegExp[];
   /** A clause of others, about something indefinite, denied, planned or for a while. */
   readonly barred: RegExp;
+  /** Words that deny what was so, with the verb that they deny: "can't watch … any more". */
+  readonly denied: readonly RegExp[];
+  /** Verbs of which the denial says nothing: "I can't see the dog any more". */
+  readonly sensed: RegExp;
   /** Terms that can stand beside what has ended. */
   readonly beside: ReadonlySet<string>;
 };
@@ -21,18 +25,42 @@ export type ClauseLanguage = {
  * over". All that the clause says beside the end must be in the memory, so that "lost the cat's toy" ends no cat.
  */
 export function endedInClauses(language: ClauseLanguage, text: string): readonly EndedValue[] {
-  const { endings, between, circumstances, barred, beside } = language;
+  const { endings, between, circumstances, barred } = language;
   return text.split(between).flatMap((clause): readonly EndedValue[] => {
+    const held = deniedIn(language, clause);
+    if (held !== undefined) return barred.test(held) ? [] : valueOf(language, withoutAll(circumstances, held), deniable);
     if (barred.test(clause)) return [];
-    const body = circumstances.reduce((rest, words) => rest.replace(words, ' '), clause);
+    const body = withoutAll(circumstances, clause);
     return endings.flatMap(({ words, topics }): readonly EndedValue[] => {
       const found = words.exec(body);
       if (found === null) return [];
       const rest = `${body.slice(0, found.index)} ${body.slice(found.index + found[0].length)}`;
-      const terms = analyse(rest).filter((term) => !beside.has(term));
-      return terms.length === 0 ? [] : [{ terms, topics }];
+      return valueOf(language, rest, topics);
     });
   });
+}
+
+/** Topics that a denial in other words ends. */
+const deniable = /^(?!name|birthday|age|origin|native language|lived|happened|formerly|residence)/;
+
+function withoutAll(patterns: readonly RegExp[], clause: string): string {
+  return patterns.reduce((rest, words) => rest.replace(words, ' '), clause);
+}
+
+function valueOf({ beside }: ClauseLanguage, rest: string, topics: RegExp): readonly EndedValue[] {
+  const terms = analyse(rest).filter((term) => !beside.has(term));
+  return terms.length === 0 ? [] : [{ terms, topics }];
+}
+
+/** A clause without the words that deny it for good; undefined for one that does not. */
+function deniedIn({ denied, sensed }: ClauseLanguage, clause: string): string | undefined {
+  for (const words of denied) {
+    const found = words.exec(clause)?.[0];
+    if (found !== undefined && !sensed.test(found)) {
+      return clause.replace(words, ' ').replace(/(?<!\p{L})(?:any ?more|any longer|nowadays|these days|больше|уже)(?!\p{L})/giu, ' ');
+    }
+  }
+  return undefined;
 }
 
 const termsOf = (words: string): ReadonlySet<string> => new Set(analyse(words));
@@ -58,13 +86,19 @@ export const englishClauses: ClauseLanguage = {
     ),
   ],
   barred:
-    /(?<!\p{L})(?:s?he|they|you|your|his|her|their|its|who|which|someone|somebody|everyone|nobody|an?|another|some|any|every|each|not|never|n't|no|almost|nearly|will|would|should|could|might|may|must|can|want|wants|wanted|going to|about to|plan|planning|thinking|try|tried|trying|if|unless|until|while|when|next|tomorrow|today|tonight|yesterday|temporarily|early|late|for (?:the|a|an|one|two|three|lunch|dinner|now)|first|second)(?!\p{L})|n't(?!\p{L})|'(?:ll|d)(?!\p{L})|'s (?=\p{L})/iu,
+    /(?<!\p{L})(?:s?he|they|you|your|his|her|their|its|who|which|someone|somebody|everyone|nobody|an?|another|some|any|every|each|not|never|n't|no|almost|nearly|will|would|should|could|might|(?-i:may)|must|can|want|wants|wanted|going to|about to|plan|planning|thinking|try|tried|trying|if|unless|until|while|when|next|tomorrow|today|tonight|yesterday|temporarily|early|late|for (?:the|a|an|one|two|three|lunch|dinner|now)|first|second)(?!\p{L})|n't(?!\p{L})|'(?:ll|d)(?!\p{L})|'s (?=\p{L})/iu,
+  denied: [
+    /(?:^|(?<!\p{L})(?:I|we) )(?:really |just |simply )?(?:(?:ca|could|do|did|have|would)n't|cannot|(?:can|could|do|did|am|are|have|would) not) (?:really |even )?(?:(?:want|need|have|like) to )?(?:\p{L}+ )?(?=[^.!?]*(?<!\p{L})(?:any ?more|any longer)(?!\p{L}))/iu,
+    /(?<!\p{L})I'm not (?:(?:in)?to |\p{L}+ing )?(?=[^.!?]*(?<!\p{L})(?:any ?more|any longer)(?!\p{L}))/iu,
+    /(?:^|(?<!\p{L})(?:I|we|I'm|I am) )(?:can )?no longer (?:(?:want|need|have|like) to )?(?:\p{L}+ )?/iu,
+  ],
+  sensed: /(?<!\p{L})(?:see|hear|find|smell|feel|know|remember|understand|recognise|recognize|believe|think|trust|wait|bother)(?!\p{L})/iu,
   beside: termsOf(
-    "i i'm i've we we've we're me us my our the this that these those is are was were am be been being has have had do did does got get getting just finally recently let already sadly luckily now actually completely totally really all then also too both old former previous to from of at on in with by for up out over down off away decided chose had myself ourselves own club class classes course courses lesson lessons membership account subscription contract days time career thing habit hobby doctor doctors app service",
+    "i i'm i've we we've we're me us my our the this that these those is are was were am be been being has have had do did does got get getting just finally recently let already sadly luckily now actually completely totally really all then also too both old former previous to from of at on in with by for up out over down off away decided chose had myself ourselves own club class classes course courses lesson lessons membership account subscription contract days time career thing habit hobby doctor doctors app service care less about interested into",
   ),
   endings: [
     {
-      words: /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|closed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})/iu,
+      words: /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})/iu,
       topics: new RegExp(services),
     },
     {
@@ -96,7 +130,7 @@ export const englishClauses: ClauseLanguage = {
       topics: new RegExp(plans),
     },
     {
-      words: /(?<!\p{L})(?:dumped|split up|split|broke up|broken up|broke it off|divorced|separated|ended things|ended it|over|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
+      words: /(?<!\p{L})(?:is my ex|is an ex|dumped|split up|split|broke up|broken up|broke it off|divorced|separated|ended things|ended it|over|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
       topics: new RegExp(partners),
     },
     {
@@ -128,8 +162,14 @@ export const russianClauses: ClauseLanguage = {
   ],
   barred:
     /(?<![\p{L}])(?:он|она|они|оно|ты|вы|его|ее|их|твой|твоя|ваш|ваша|кто|который|которая|кто-то|все|каждый|не|ни|чуть|едва|почти|хочу|хотел[аи]?|собираюсь|думаю|буду|будем|если|пока|когда|завтра|сегодня|вчера|временно|на (?:день|неделю|месяц|время|лето|выходные|обед|минуту|час)|рано|поздно|одну|одна|один|другой|другая|чужой|пополам)(?![\p{L}])/iu,
+  denied: [
+    /(?<![\p{L}])(?:больше|уже|теперь) (?:вообще |совсем |никогда )?(?:\p{L}+(?:ть|ться|ти|чь) )?не (?:\p{L}+(?:ю|у|юсь|усь|ем|им|емся|имся)|нужн\p{L}+|нужен|надо|интерес\p{L}+|нравится|нравятся)(?![\p{L}])(?: \p{L}+(?:ть|ться|ти|чь)(?![\p{L}]))?(?! (?:на|в|у|при|до|перед) )/iu,
+    /(?<![\p{L}])не (?:\p{L}+(?:ю|у|юсь|усь|ем|им)|нужн\p{L}+|нужен) (?:больше|уже)(?: \p{L}+(?:ть|ться|ти|чь))?(?=[\s.!]*$)/iu,
+    /(?<![\p{L}])\p{L}+(?:ть|ться|ти|чь) (?=[^.!?]{0,40}(?<![\p{L}])(?:больше|уже) не (?:хочу|могу|буду|стану))/iu,
+  ],
+  sensed: /(?<![\p{L}])(?:вижу|слышу|нахожу|чувствую|знаю|помню|понимаю|узнаю|верю|думаю|жду)(?![\p{L}])/iu,
   beside: termsOf(
-    'я мы меня нас мне нам мой моя мое мои моего моей мою наш наша наше наши нашу свой свою свое своего это эта этот эту тот та ту был была было были есть в во на из с со к ко у от для за по про наконец недавно уже теперь давно увы совсем полностью тоже и пришлось решил решила решили курсы курс уроки занятия клуб кружок секция секцию абонемент подписка подписку счет карту аккаунт договор дела дело врач доктор сам сама своими',
+    'коллекция коллекцию почту почта ящик аллергию аллергия хочу могу буду стану алло вообще я мы меня нас мне нам мой моя мое мои моего моей мою наш наша наше наши нашу свой свою свое своего это эта этот эту тот та ту был была было были есть в во на из с со к ко у от для за по про наконец недавно уже теперь давно увы совсем полностью тоже и пришлось решил решила решили курсы курс уроки занятия клуб кружок секция секцию абонемент подписка подписку счет карту аккаунт договор дела дело врач доктор сам сама своими',
   ),
   endings: [
     {
@@ -157,7 +197,7 @@ export const russianClauses: ClauseLanguage = {
       topics: /^(?:wedding|appointment|plan|goal|my: (?:свадьб|операц|отпуск|цел|план))/,
     },
     {
-      words: /(?<![\p{L}])(?:расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
+      words: /(?<![\p{L}])(?:мой бывший|моя бывшая|уш(?:ел|ла) (?:от меня|к друг\p{L}+)|от меня уш(?:ел|ла)|съехал[аи]?|расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
       topics: /^(?:name of|my|has): (?:девушк|парен|парн|муж|жен|супруг|невест|жених)/,
     },
     {
@@ -173,7 +213,7 @@ export const russianClauses: ClauseLanguage = {
       topics: /^medicine/,
     },
     {
-      words: /(?<![\p{L}])(?:прош(?:ел|ла|ло|ли)|вылечил[аи]?|поборол[аи]?|преодолел[аи]?|исчез(?:ла|ло|ли)?)(?![\p{L}])/iu,
+      words: /(?<![\p{L}])(?:прош(?:ел|ла|ло|ли)|перерос(?:ла|ли)?|вылечил[аи]?|поборол[аи]?|преодолел[аи]?|исчез(?:ла|ло|ли)?)(?![\p{L}])/iu,
       topics: /^(?:allergy|health|fear|intolerance)/,
     },
   ],

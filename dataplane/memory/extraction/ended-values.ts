@@ -1,4 +1,5 @@
 import { analyse } from '#search/analysis/analyse';
+import { isKindOf } from './kinds-of-things.ts';
 
 /**
  * Words that mark the value after them, up to the end of the phrase, as no longer true: "no longer at Volvo", "gave up
@@ -127,7 +128,7 @@ function contentOf(
  */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
   const own = termsOf(memory);
-  const isKnown = (term: string): boolean => own.has(term) || [...own].some((one) => isKin(one, term));
+  const isKnown = (term: string): boolean => own.has(term) || isKindOf(term, own) || [...own].some((one) => isKin(one, term));
   return ended.some(({ terms: all, topics, isClause, texts, unless = [] }) => {
     if (topics?.test(memory.topic ?? '') === false || texts?.test(memory.text) === false) return false;
     if (unless.length > 0 && unless.every((term) => own.has(term))) return false;

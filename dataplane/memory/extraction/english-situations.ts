@@ -19,7 +19,7 @@ const bosses = /^(?:my|name of): (?:boss|manag)/;
 export const englishSituations: Situations = [
   [
     ofEnglishSpeaker(
-      `graduated(?! (?:from|to) (?:the|an?) )|(?:finished|completed) (?:my |the )?(?:degree|studies|uni|university|college|master's|phd|bachelor's)|got my (?:degree|diploma)|dropped out${end}|dropped out of (?:uni|university|college|school)`,
+      `graduated(?! (?:from|to) (?:the|an?) )|(?:finished|completed) (?:my |the )?(?:degree|studies|uni|university|college|master's|phd|bachelor's)|got my (?:degree|diploma)|dropped out${end}|dropped out of (?:my |the )?(?:\\p{L}+ )?(?:uni|university|college|school|course|programme|program)(?!\\p{L})`,
     ),
     /^(?:job|studies)$/,
     /(?<!\p{L})(?:students?|stud(?:y|ying|ies)|degree|uni|university|college|major(?:ing)?)(?!\p{L})/iu,
@@ -56,6 +56,10 @@ export const englishSituations: Situations = [
     /^smoking/,
   ],
   [
+    /^(?:I|we) (?:just )?(?:had|celebrated|have had) my (?<next>\d{1,3})(?:st|nd|rd|th)(?: birthday)?(?=[\s.!]*$|,| (?:last|yesterday|on|this|in|birthday))/iu,
+    /^age$/,
+  ],
+  [
     /^(?:I'm|I am) (?:now |already |officially )?(?<next>\d{1,3})(?: now| already| as of (?:today|yesterday|this \p{L}+|last \p{L}+)| since \p{L}+)(?=[\s.!]*$|,)/iu,
     /^age$/,
   ],
@@ -81,7 +85,7 @@ export const englishSituations: Situations = [
   ],
   [
     new RegExp(
-      `(?<!\\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody|an? (?:\\p{L}+ )?(?:man|woman|guy|girl))(?: (?:new|special|lovely|wonderful))?(?=[\\s.!]*$|,| and)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\\s.!]*$|,| (?:now|new|special|and|since))|we(?:'ve| have) been together (?:since|for)|(?:I|we) (?:just |finally )*got (?:engaged|married|hitched))`,
+      `(?<!\\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody|an? (?:\\p{L}+ )?(?:man|woman|guy|girl))(?: (?:new|special|lovely|wonderful))?(?=[\\s.!]*$|,| and)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\\s.!]*$|,| (?:now|new|special|and|since))|we(?:'ve| have) been together (?:since|for)|(?:I|we)(?:'ve| have)? (?:just |finally )*(?:got (?:engaged|married|hitched)|remarried|married again))`,
       'iu',
     ),
     marital,

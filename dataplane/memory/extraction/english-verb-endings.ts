@@ -92,6 +92,22 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
     topics: /^(?:uses|car|my: (?:laptop|comput|phone|mobil|bike|car))/,
     isOfAnySubject: true,
   },
+  { before: '(?:called|broke|put)', after: 'off', topics: plans },
+  { before: "(?<=(?<!\\p{L})(?:I'm|I am|been) (?:now |finally |completely )?)off", topics: /^(?:medicine|smoking|drinks)/, canPass: true },
+  {
+    before: '(?:only |just |now )*have (?:only |just )?(?:one|two|three|four|five|six|no|\\d)',
+    after: 'now|left|any ?more',
+    topics: /^has/,
+    isAtEnd: true,
+  },
+  { before: 'let', after: `${parts} (?:lapse|expire|run out)`, topics: services },
+  { before: 'let', after: '(?:lapse|expire|run out)', topics: services },
+  {
+    before: '',
+    after: '(?:has |have )?(?:just |finally )?moved out',
+    topics: /^(?:(?:my|name of): (?:roommat|flatmat|housemat)|household)/,
+    isAtEnd: true,
+  },
   { before: 'forget(?: about)?(?=[^.!?]*(?:instead|now)(?!\\p{L}))', topics: plans },
   {
     before: '',
@@ -100,7 +116,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   },
   { before: '(?:took|taken|take) (?:me|us) off', topics: /^medicine/, isOfAnySubject: true },
   {
-    before: 'cancelled|canceled|terminated|ended|deactivated|closed|unsubscribed from|let go of|got out of',
+    before: 'cancelled|canceled|terminated|ended|deactivated|unsubscribed from|let go of|got out of',
     topics: services,
   },
   {

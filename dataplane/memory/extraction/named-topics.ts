@@ -20,7 +20,7 @@ export function endedOfTopic({ phrases, passes }: TopicLanguage, text: string): 
     const kind = analyse(groups?.['kind'] ?? '').join(' ');
     if (topic === '' && kind === '') return [];
     const unless = analyse(groups?.['next'] ?? '');
-    const about = kind === '' ? `(?:my|name of): ${escaped(topic)}` : `favourite: ${escaped(kind)}`;
+    const about = kind === '' ? `(?:my|name of): (?:\\p{L}+ )?${escaped(topic)}` : `favourite: ${escaped(kind)}`;
     const food = /^(?:dish|food|meal|блюд|ед)$/.test(kind) ? '|^favourite: food$' : '';
     return [{ terms: [], topics: new RegExp(`^${about}$${food}`, 'u'), unless }];
   });
@@ -43,6 +43,10 @@ export const englishTopics: TopicLanguage = {
   passes:
     /(?<!\p{L})(?:today|tonight|tomorrow|yesterday|this (?:week|morning|evening|weekend)|for (?:now|the (?:day|week|moment))|until|while|still|almost|nearly|not|never|no|if|want|wants|would(?! say)|temporarily|used to)(?!\p{L})|n't(?!\p{L})/iu,
   phrases: [
+    new RegExp(
+      `(?<!\\p{L})(?:name|pick|choose|say|have) (?<next>${value}) as my(?: new)? favou?rite (?<kind>${kinds})(?= now| these days)`,
+      'iu',
+    ),
     new RegExp(
       `(?:^|[,;:] |(?<!\\p{L})(?:and|but|so) )(?:I'd say |I would say )?(?<next>${value}) (?:is|are)(?: now)? my(?: new| absolute| all-time| current)? favou?rite (?<kind>${kinds})(?: now| these days| at last)*(?=[\\s.!]*$|[,;])`,
       'iu',

@@ -5,6 +5,8 @@ import type { EndedValue } from './ended-values.ts';
 type Turn = {
   /** Matches the words behind the person; the group `next` is the new value, and `last` the old one. */
   readonly words: RegExp;
+  /** The turn is one of those who live with the speaker. */
+  readonly isHousehold?: true;
   /** Kinds of topics behind the one of the person; empty for a topic of the person alone. */
   readonly kinds: string;
   /** Texts of the memories that state a value of the kind. */
@@ -26,10 +28,11 @@ export function endedOfPerson({ person, stems, passes, turns }: PersonLanguage, 
   const [stem] = analyse(named?.groups?.['person'] ?? '');
   if (named === null || stem === undefined || passes.test(text)) return [];
   const rest = text.slice(named[0].length);
-  return turns.flatMap(({ words, kinds, texts }): readonly EndedValue[] => {
+  return turns.flatMap(({ words, kinds, texts, isHousehold }): readonly EndedValue[] => {
     const found = words.exec(rest);
     if (found === null) return [];
     const about = stems[stem] ?? stem;
+    if (isHousehold) return [{ terms: [about], topics: /^(?:household|residence)/ }];
     const topics = new RegExp(`^(?:my|name of|age of): (?:\\p{L}+ )?${about}\\p{L}{0,2}${kinds}`, 'u');
     const next = analyse(found.groups?.['next'] ?? '');
     const last = analyse(found.groups?.['last'] ?? '');
@@ -44,16 +47,21 @@ const numbers = 'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir
 
 export const englishPersons: PersonLanguage = {
   person: new RegExp(
-    `^(?:(?:[\\p{L}]+ ){0,3}[\\p{L}]+[,:] )?(?:my|our) (?:(?:big|little|older|younger|eldest|youngest|oldest|twin|best) )*(?<person>wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|uncle|aunt|cousin|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|friend|nephew|niece|boss|manager|roommate|flatmate)(?:'s|'ve| has| have)? (?:${adverbs} )*`,
+    `^(?:(?:[\\p{L}]+ ){0,3}[\\p{L}]+[,:] )?(?:(?:my|our) |(?=(?:mum|mom|dad|grandma|grandpa)(?!\\p{L})))(?:(?:big|little|older|younger|eldest|youngest|oldest|twin|best) )*(?<person>wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|brother|sister|son|daughter|boy|girl|mother|mum|mom|father|dad|parents|uncle|aunt|cousin|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|friend|nephew|niece|boss|manager|roommate|flatmate)(?:'s|'ve| has| have)? (?:${adverbs} )*`,
     'iu',
   ),
-  stems: {},
+  stems: { boy: 'son', girl: 'daughter', mum: '(?:mum|mom|mother)', mom: '(?:mum|mom|mother)', dad: '(?:dad|father)', mother: '(?:mum|mom|mother)', father: '(?:dad|father)' },
   passes:
     /(?<!\p{L})(?:today|tonight|tomorrow|for (?:the|an?|two|three|a few) (?:\p{L}+ )?(?:day|week|weekend|month|summer|winter|night|holiday|conference|visit|while)s?|almost|nearly|wants? to|might|until|temporarily|still)(?!\p{L})/iu,
   turns: [
     {
+      words: /^(?:moved out|left home|moved away|got (?:his|her|their) own (?:place|flat|apartment|room))(?=[\s.!]*$|,| (?:last|in|this|and|so|yesterday|recently))/iu,
+      kinds: '',
+      isHousehold: true,
+    },
+    {
       words: new RegExp(
-        `^(?:(?:moved|relocated|emigrated|returned|resettled) (?:back |over |out |away |down |up )?to (?!(?:Room|Team|Building|Floor|Seat|Desk|Slack|Teams|Zoom|Table|Platform|Gate)(?!\\p{L}))(?<next>${name})(?! (?:team|department|project|office)(?!\\p{L}))|(?:is |are )?(?:now )?(?:living|based|settled) in (?<next>${name})|(?:lives?|is|are) (?:now )?in (?<next>${name})(?=[^.!?]* (?:now|these days)(?!\\p{L})))`,
+        `^(?:(?:moved|relocated|emigrated|returned|resettled) (?:back |over |out |away |down |up )?to (?!(?:Room|Team|Building|Floor|Seat|Desk|Slack|Teams|Zoom|Table|Platform|Gate)(?!\\p{L}))(?<next>${name})(?! (?:team|department|project|office)(?!\\p{L}))|(?:is |are )?(?:now )?(?:living|based|settled) in (?<next>${name})|(?:lives?|is|are) (?:now )?in (?<next>${name})(?=[^.!?]* (?:now|these days)(?!\\p{L}))|(?:now )?(?:lives?|living|moved in|is living) (?:here )?with (?:us|me)(?: now)?(?=[\\s.!]*$|,))`,
         'iu',
       ),
       kinds: '(?: (?:live|is base|is liv)\\p{L}*)?$',
@@ -75,7 +83,7 @@ export const englishPersons: PersonLanguage = {
     },
     {
       words: new RegExp(
-        `^(?:turned (?<next>\\d{1,3}|${numbers})(?! (?:the|it|down|up|off|on|pages)(?!\\p{L}))|(?:is|'s) now (?<next>\\d{1,3})(?=[\\s.!]*$|,| years)|(?:is|'s) (?<next>\\d{1,3}) now|had (?:his|her|their) (?<next>\\d{1,3})(?:st|nd|rd|th) birthday)`,
+        `^(?:turned (?<next>\\d{1,3}|${numbers})(?! (?:the|it|down|up|off|on|pages)(?!\\p{L}))|(?:is|'s) now (?<next>\\d{1,3})(?=[\\s.!]*$|,| years)|(?:is|'s) (?<next>\\d{1,3}|${numbers}) now(?=[\\s.!]*$|,)|had (?:his|her|their) (?<next>\\d{1,3})(?:st|nd|rd|th) birthday)`,
         'iu',
       ),
       kinds: '(?: (?:age|is))?$',
@@ -114,6 +122,11 @@ export const russianPersons: PersonLanguage = {
   passes:
     /(?<![\p{L}])(?:сегодня|завтра|на (?:день|неделю|месяц|время|выходные|лето|каникулы|пару|два|две|три)|чуть не|едва не|почти|хочет|собирается|временно|пока|до \p{L}+а)(?![\p{L}])/iu,
   turns: [
+    {
+      words: /^(?:съехал[аи]?|отселил(?:ся|ась|ись)|стал[аи]? жить отдельно|живет теперь отдельно|теперь живет отдельно)(?=[\s.!]*$|,| (?:в|на|от|и|недавно|весной|летом|осенью|зимой)(?![\p{L}]))/iu,
+      kinds: '',
+      isHousehold: true,
+    },
     {
       words: new RegExp(
         `^(?:переехал[аи]?|перебрал(?:ся|ась|ись)|переселил(?:ся|ась|ись)|уехал[аи]? жить|вернул(?:ся|ась|ись) жить|(?:теперь )?жив[её]т теперь|теперь жив[уеё]т|обосновал(?:ся|ась|ись)|осел[аи]?) (?:жить )?(?:\\p{L}+ )?(?:в|на) (?<next>${russianName})`,

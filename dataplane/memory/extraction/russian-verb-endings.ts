@@ -95,6 +95,19 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     topics: consumed,
     canPass: true,
   },
+  { before: '(?:на|до)', after: '(?:мне |нам )?(?:теперь |уже |давно )*(?:плевать|наплевать|все равно|фиолетово)', topics: new RegExp(`^supports|${plans.source}|${consumed.source}`) },
+  { before: parts, after: '(?:закончил|истек|кончил|сгорел)(?:ся|ась|а|ла)?', topics: services },
+  { before: '', after: '(?:меня|нас) (?:сократил|уволил|выгнал|попросил)[аои]?', topics: /^employer/ },
+  {
+    before: '',
+    after: '(?:у нас |у меня )?теперь (?:только |всего )?(?:один|одна|одно|две|два|три|четыре)(?=[\\s.!]*$|,)',
+    topics: /^has/,
+  },
+  {
+    before: '',
+    after: '(?:закрыл[аи]? (?:практику|кабинет|прием)|больше не (?:принимает|практикует)|переехал[аи]? в друг\\p{L}+ (?:город|страну))',
+    topics: /^(?:my|name of): (?:врач|доктор|стоматолог|терапевт|психолог|тренер|репетитор)/,
+  },
   { before: '', after: 'можно(?<=аллергия на.{0,60})(?=[\\s.!]*$)', topics: /^(?:allergy|intolerance)/ },
   { before: '', after: '(?:я )?(?:больше |теперь |уже )*предпочитаю', topics: best, canPass: true },
   {
