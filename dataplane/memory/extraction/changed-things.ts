@@ -43,7 +43,11 @@ function ofSpeaker({ self, thirds, names }: Subjects, words: string): RegExp {
 }
 
 const englishSubjects: Subjects = { self: englishSelf, thirds: englishThirds, names: englishNames };
-const russianSubjects: Subjects = { self: russianSelf, thirds: russianThirds, names: `${russianNames}|${russianNouns}` };
+const russianSubjects: Subjects = {
+  self: russianSelf,
+  thirds: russianThirds,
+  names: `${russianNames}|${russianNouns}`,
+};
 
 /** A pattern for phrases about a change whose subject is the speaker; see `ofSpeaker`. */
 export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishSubjects, words);

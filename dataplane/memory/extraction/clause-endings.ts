@@ -28,7 +28,8 @@ export function endedInClauses(language: ClauseLanguage, text: string): readonly
   const { endings, between, circumstances, barred } = language;
   return text.split(between).flatMap((clause): readonly EndedValue[] => {
     const held = deniedIn(language, clause);
-    if (held !== undefined) return barred.test(held) ? [] : valueOf(language, withoutAll(circumstances, held), deniable);
+    if (held !== undefined)
+      return barred.test(held) ? [] : valueOf(language, withoutAll(circumstances, held), deniable);
     if (barred.test(clause)) return [];
     const body = withoutAll(circumstances, clause);
     return endings.flatMap(({ words, topics }): readonly EndedValue[] => {
@@ -57,7 +58,9 @@ function deniedIn({ denied, sensed }: ClauseLanguage, clause: string): string | 
   for (const words of denied) {
     const found = words.exec(clause)?.[0];
     if (found !== undefined && !sensed.test(found)) {
-      return clause.replace(words, ' ').replace(/(?<!\p{L})(?:any ?more|any longer|nowadays|these days|больше|уже)(?!\p{L})/giu, ' ');
+      return clause
+        .replace(words, ' ')
+        .replace(/(?<!\p{L})(?:any ?more|any longer|nowadays|these days|больше|уже)(?!\p{L})/giu, ' ');
     }
   }
   return undefined;
@@ -66,7 +69,8 @@ function deniedIn({ denied, sensed }: ClauseLanguage, clause: string): string | 
 const termsOf = (words: string): ReadonlySet<string> => new Set(analyse(words));
 
 const services = '^(?:uses|my: (?:bank|gym|provid|insur|broadband|newspap|subscript))';
-const things = '^(?:car|has: (?!child|kid|son|daughter|brother|sister)|my: (?:car|bike|bicycl|boat|hous|flat|apart|motorbik|motorcycl|guitar|piano|van))';
+const things =
+  '^(?:car|has: (?!child|kid|son|daughter|brother|sister)|my: (?:car|bike|bicycl|boat|hous|flat|apart|motorbik|motorcycl|guitar|piano|van))';
 const pets =
   '^(?:name of|my|has): (?:dog|cat|pet|puppi|kitten|parrot|hors|hamster|rabbit|bird|fish|budgi|tortois|turtl|guinea|snake|lizard|poni|chicken|hen)';
 const places = '^(?:employer|studies)';
@@ -92,45 +96,55 @@ export const englishClauses: ClauseLanguage = {
     /(?<!\p{L})I'm not (?:(?:in)?to |\p{L}+ing )?(?=[^.!?]*(?<!\p{L})(?:any ?more|any longer)(?!\p{L}))/iu,
     /(?:^|(?<!\p{L})(?:I|we|I'm|I am) )(?:can )?no longer (?:(?:want|need|have|like) to )?(?:\p{L}+ )?/iu,
   ],
-  sensed: /(?<!\p{L})(?:see|hear|find|smell|feel|know|remember|understand|recognise|recognize|believe|think|trust|wait|bother)(?!\p{L})/iu,
+  sensed:
+    /(?<!\p{L})(?:see|hear|find|smell|feel|know|remember|understand|recognise|recognize|believe|think|trust|wait|bother)(?!\p{L})/iu,
   beside: termsOf(
     "i i'm i've we we've we're me us my our the this that these those is are was were am be been being has have had do did does got get getting just finally recently let already sadly luckily now actually completely totally really all then also too both old former previous to from of at on in with by for up out over down off away decided chose had myself ourselves own club class classes course courses lesson lessons membership account subscription contract days time career thing habit hobby doctor doctors app service care less about interested into",
   ),
   endings: [
     {
-      words: /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})/iu,
       topics: new RegExp(services),
     },
     {
-      words: /(?<!\p{L})(?:sold|stolen|totall?ed|wrecked|scrapped|donated|given away|gave away|repossessed|written off|wrote off|traded in|junked|auctioned|burned down|burnt down|sank|got rid|parted with|parted ways)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:sold|stolen|totall?ed|wrecked|scrapped|donated|given away|gave away|repossessed|written off|wrote off|traded in|junked|auctioned|burned down|burnt down|sank|got rid|parted with|parted ways)(?!\p{L})/iu,
       topics: new RegExp(things),
     },
     {
-      words: /(?<!\p{L})(?:died|dead|passed away|passed on|put down|put to sleep|rehomed|run over|buried|given away|gave away|given up for adoption)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:died|dead|passed away|passed on|put down|put to sleep|rehomed|run over|buried|given away|gave away|given up for adoption)(?!\p{L})/iu,
       topics: new RegExp(pets),
     },
     {
-      words: /(?<!\p{L})(?:quit|left|fired|sacked|laid off|let go|resigned|ended|behind me|behind us|dismissed|over|finished|done|history|dropped out|expelled|graduated|kicked out|walked out|parted ways|handed in (?:my|our) notice)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:quit|left|fired|sacked|laid off|let go|resigned|ended|behind me|behind us|dismissed|over|finished|done|history|dropped out|expelled|graduated|kicked out|walked out|parted ways|handed in (?:my|our) notice)(?!\p{L})/iu,
       topics: new RegExp(places),
     },
     {
-      words: /(?<!\p{L})(?:folded|shut down|closed down|disbanded|went (?:bust|under|bankrupt)|gone (?:bust|bankrupt)|dissolved|packed (?:it )?in|jacked in|given up|gave up|giving up|abandoned|ditched|lost interest|got bored|retired from|retired|quit|hung up)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:folded|shut down|closed down|disbanded|went (?:bust|under|bankrupt)|gone (?:bust|bankrupt)|dissolved|packed (?:it )?in|jacked in|given up|gave up|giving up|abandoned|ditched|lost interest|got bored|retired from|retired|quit|hung up)(?!\p{L})/iu,
       topics: new RegExp(`${pursuits}|^employer`),
     },
     {
-      words: /(?<!\p{L})(?:(?:days|time|years|career|chapter|stint|phase) (?:of |at |with |as |in |on )?(?:\p{L}+ ){0,3}(?:is|are|was|were|has|have) (?:now |long |finally |well and truly )?(?:over|done|finished|ended|behind (?:me|us)|past|gone|come to an end))(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:(?:days|time|years|career|chapter|stint|phase) (?:of |at |with |as |in |on )?(?:\p{L}+ ){0,3}(?:is|are|was|were|has|have) (?:now |long |finally |well and truly )?(?:over|done|finished|ended|behind (?:me|us)|past|gone|come to an end))(?!\p{L})/iu,
       topics: /^(?!name|birthday|age)/,
     },
     {
-      words: /(?<!\p{L})(?:took (?:me|us) off|taken off|weaned|came off|stopped|discontinued|done with|finished with)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:took (?:me|us) off|taken off|weaned|came off|stopped|discontinued|done with|finished with)(?!\p{L})/iu,
       topics: /^(?:medicine|my: medic)/,
     },
     {
-      words: /(?<!\p{L})(?:called off|cancell?ed|scrapped|shelved|abandoned|fell through|fallen through|dropped|bailed|off the table|off|on ice|dead in the water)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:called off|cancell?ed|scrapped|shelved|abandoned|fell through|fallen through|dropped|bailed|off the table|off|on ice|dead in the water)(?!\p{L})/iu,
       topics: new RegExp(plans),
     },
     {
-      words: /(?<!\p{L})(?:is my ex|is an ex|dumped|split up|split|broke up|broken up|broke it off|divorced|separated|ended things|ended it|over|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:is my ex|is an ex|dumped|split up|split|broke up|broken up|broke it off|divorced|separated|ended things|ended it|over|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
       topics: new RegExp(partners),
     },
     {
@@ -142,7 +156,8 @@ export const englishClauses: ClauseLanguage = {
       topics: /^(?:language|ability)/,
     },
     {
-      words: /(?<!\p{L})(?:cured|outgrown|outgrew|grew out|grown out|gone away|went away|cleared up|disappeared|overcome|overcame|conquered|got over|beat)(?!\p{L})/iu,
+      words:
+        /(?<!\p{L})(?:cured|outgrown|outgrew|grew out|grown out|gone away|went away|cleared up|disappeared|overcome|overcame|conquered|got over|beat)(?!\p{L})/iu,
       topics: /^(?:allergy|intolerance|health|fear)/,
     },
   ],
@@ -173,31 +188,40 @@ export const russianClauses: ClauseLanguage = {
   ),
   endings: [
     {
-      words: /(?<![\p{L}])(?:отменил|отключил|закрыл|удалил|расторг|отписал(?:ся|ась)?|заблокировал|снес|забросил)[аи]?(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:отменил|отключил|закрыл|удалил|расторг|отписал(?:ся|ась)?|заблокировал|снес|забросил)[аи]?(?![\p{L}])/iu,
       topics: /^(?:uses|my: (?:банк|спортзал|провайд|оператор|страхов|интернет))/,
     },
     {
-      words: /(?<![\p{L}])(?:(?:продал|подарил|обменял|списал|утопил|пропил|утилизировал|разбил)[аи]?|продан[аоы]?|угнан[аоы]?|угнали|украли|сгорел[аои]?|утонул[аои]?|отдал[аи]? (?:даром|насовсем|знакомым|друзьям|родителям))(?![\p{L}])/iu,
-      topics: /^(?:car|has: (?!дет|сын|доч|реб|брат|сестр)|my: (?:машин|автомоб|велосипед|лодк|мотоцикл|квартир|дом|дач|гитар|пианин))/,
+      words:
+        /(?<![\p{L}])(?:(?:продал|подарил|обменял|списал|утопил|пропил|утилизировал|разбил)[аи]?|продан[аоы]?|угнан[аоы]?|угнали|украли|сгорел[аои]?|утонул[аои]?|отдал[аи]? (?:даром|насовсем|знакомым|друзьям|родителям))(?![\p{L}])/iu,
+      topics:
+        /^(?:car|has: (?!дет|сын|доч|реб|брат|сестр)|my: (?:машин|автомоб|велосипед|лодк|мотоцикл|квартир|дом|дач|гитар|пианин))/,
     },
     {
-      words: /(?<![\p{L}])(?:умер(?:ла)?|погиб(?:ла)?|усыпил[аи]?|похоронил[аи]?|скончал(?:ся|ась)|не стало|сдох(?:ла)?|пристроил[аи]?|наш(?:ел|ла|ли) нов\p{L}+ (?:дом|хозя\p{L}+)|обрел[аи]? нов\p{L}+ (?:дом|хозя\p{L}+))(?![\p{L}])/iu,
-      topics: /^(?:name of|my|has): (?:собак|пес|пс|щен|кот|кошк|котен|попуга|хомяк|кролик|рыб|черепах|лошад|птиц|морск|питом)/,
+      words:
+        /(?<![\p{L}])(?:умер(?:ла)?|погиб(?:ла)?|усыпил[аи]?|похоронил[аи]?|скончал(?:ся|ась)|не стало|сдох(?:ла)?|пристроил[аи]?|наш(?:ел|ла|ли) нов\p{L}+ (?:дом|хозя\p{L}+)|обрел[аи]? нов\p{L}+ (?:дом|хозя\p{L}+))(?![\p{L}])/iu,
+      topics:
+        /^(?:name of|my|has): (?:собак|пес|пс|щен|кот|кошк|котен|попуга|хомяк|кролик|рыб|черепах|лошад|птиц|морск|питом)/,
     },
     {
-      words: /(?<![\p{L}])(?:уш(?:ел|ла|ли)|уволил(?:ся|ась|и)|сократили|покинул[аи]?|распрощал(?:ся|ась)|расстал(?:ся|ась)|отчислил(?:ся|ась|и)|окончил[аи]?|закончил[аи]?|выпустил(?:ся|ась)|позади|в прошлом)(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:уш(?:ел|ла|ли)|уволил(?:ся|ась|и)|сократили|покинул[аи]?|распрощал(?:ся|ась)|расстал(?:ся|ась)|отчислил(?:ся|ась|и)|окончил[аи]?|закончил[аи]?|выпустил(?:ся|ась)|позади|в прошлом)(?![\p{L}])/iu,
       topics: /^(?:employer|studies)/,
     },
     {
-      words: /(?<![\p{L}])(?:(?:за)?бросил[аи]?|перестал[аи]?|прекратил[аи]?|оставил[аи]?|завязал[аи]?|покончил[аи]?|остыл[аи]?|охладел[аи]?|забил[аи]?|закрыл(?:ся|ась|ось|ись)|распал(?:ся|ась|ось|ись))(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:(?:за)?бросил[аи]?|перестал[аи]?|прекратил[аи]?|оставил[аи]?|завязал[аи]?|покончил[аи]?|остыл[аи]?|охладел[аи]?|забил[аи]?|закрыл(?:ся|ась|ось|ись)|распал(?:ся|ась|ось|ись))(?![\p{L}])/iu,
       topics: /^(?:activity|learning|habit|drinks|my: хобб)/,
     },
     {
-      words: /(?<![\p{L}])(?:отменил[аи]?|отменил(?:ся|ась|ось|ись)|отменяется|сорвал(?:ся|ась|ось|ись)|накрыл(?:ся|ась|ось|ись)|передумал[аи]?|раздумал[аи]?|отпал[аио]?)(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:отменил[аи]?|отменил(?:ся|ась|ось|ись)|отменяется|сорвал(?:ся|ась|ось|ись)|накрыл(?:ся|ась|ось|ись)|передумал[аи]?|раздумал[аи]?|отпал[аио]?)(?![\p{L}])/iu,
       topics: /^(?:wedding|appointment|plan|goal|my: (?:свадьб|операц|отпуск|цел|план))/,
     },
     {
-      words: /(?<![\p{L}])(?:мой бывший|моя бывшая|уш(?:ел|ла) (?:от меня|к друг\p{L}+)|от меня уш(?:ел|ла)|съехал[аи]?|расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:мой бывший|моя бывшая|уш(?:ел|ла) (?:от меня|к друг\p{L}+)|от меня уш(?:ел|ла)|съехал[аи]?|расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
       topics: /^(?:name of|my|has): (?:девушк|парен|парн|муж|жен|супруг|невест|жених)/,
     },
     {
@@ -213,7 +237,8 @@ export const russianClauses: ClauseLanguage = {
       topics: /^medicine/,
     },
     {
-      words: /(?<![\p{L}])(?:прош(?:ел|ла|ло|ли)|перерос(?:ла|ли)?|вылечил[аи]?|поборол[аи]?|преодолел[аи]?|исчез(?:ла|ло|ли)?)(?![\p{L}])/iu,
+      words:
+        /(?<![\p{L}])(?:прош(?:ел|ла|ло|ли)|перерос(?:ла|ли)?|вылечил[аи]?|поборол[аи]?|преодолел[аи]?|исчез(?:ла|ло|ли)?)(?![\p{L}])/iu,
       topics: /^(?:allergy|health|fear|intolerance)/,
     },
   ],

@@ -74,6 +74,7 @@ const kept: readonly Said[] = [
   ['My favourite food is sushi.', 'tacos are my favourite snack now'],
   ['My favourite food is sushi.', "tacos are my sister's favourite food now"],
   ['My landlord is Mr Brown.', 'my brother has a new landlord'],
+  ['My boss is Anita.', 'Anita has a new boss, Peter'],
   ['My sister lives in Boston.', 'my sister moved to Boston'],
   ['My sister lives in Boston.', 'my sister moved to Room 12'],
   ['My sister lives in Boston.', 'my sister is in Austin for the weekend'],

@@ -128,7 +128,8 @@ function contentOf(
  */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
   const own = termsOf(memory);
-  const isKnown = (term: string): boolean => own.has(term) || isKindOf(term, own) || [...own].some((one) => isKin(one, term));
+  const isKnown = (term: string): boolean =>
+    own.has(term) || isKindOf(term, own) || [...own].some((one) => isKin(one, term));
   return ended.some(({ terms: all, topics, isClause, texts, unless = [] }) => {
     if (topics?.test(memory.topic ?? '') === false || texts?.test(memory.text) === false) return false;
     if (unless.length > 0 && unless.every((term) => own.has(term))) return false;

@@ -8,7 +8,8 @@ const meat = '(?:meat|chicken|fish|beef|pork|bacon|steaks?|burgers?|ham|lamb|tur
 const partner = '(?:boyfriend|girlfriend|partner|fianc[eé]e?|husband|wife|other half)';
 const end = '(?=[\\s.!]*$|,| (?:last|this|in|so|and|for good|yesterday|recently|now|again|a)(?!\\p{L}))';
 /** The sentence says elsewhere that it is so now. */
-const lasting = '(?=[^.!?]*(?<!\\p{L})(?:now|these days|nowadays|since|for good|from now on|every (?:day|morning))(?!\\p{L}))';
+const lasting =
+  '(?=[^.!?]*(?<!\\p{L})(?:now|these days|nowadays|since|for good|from now on|every (?:day|morning))(?!\\p{L}))';
 const partners = /^(?:has|my|name of): (?:girlfriend|boyfriend|partner|fianc|husband|wife)/;
 const marital = /^marital status$/;
 const alone = /(?<!\p{L})(?:single|divorced|separated|widow(?:ed|er)?|not (?:married|dating)|unmarried)(?!\p{L})/iu;
@@ -35,10 +36,7 @@ export const englishSituations: Situations = [
     ),
     /^residence$/,
   ],
-  [
-    ofEnglishSpeaker(`(?:was|got|been|have been|'ve been) (?:headhunted|poached)(?=[\\s.!]*$|,| by)`),
-    /^employer$/,
-  ],
+  [ofEnglishSpeaker(`(?:was|got|been|have been|'ve been) (?:headhunted|poached)(?=[\\s.!]*$|,| by)`), /^employer$/],
   [
     /(?<!\p{L})(?:(?:the|our|my) engagement (?:is|was) (?:off|called off|broken off|over)|(?:called off|broke off|ended) (?:the|our|my) engagement)(?!\p{L})/iu,
     marital,
@@ -64,7 +62,9 @@ export const englishSituations: Situations = [
     /^age$/,
   ],
   [
-    ofEnglishSpeaker(`(?:start|am starting|'m starting|started) (?:work )?(?:at|with) ${name}|(?:got|found|landed|have) a job|was hired|got hired|back in work|back at work`),
+    ofEnglishSpeaker(
+      `(?:start|am starting|'m starting|started) (?:work )?(?:at|with) ${name}|(?:got|found|landed|have) a job|was hired|got hired|back in work|back at work`,
+    ),
     /^(?:employment|job|trait: (?:unemploy|jobless))/,
     /(?<!\p{L})(?:unemployed|jobless|out of work|between jobs|looking for (?:a job|work)|job hunting)(?!\p{L})/iu,
   ],
@@ -130,21 +130,23 @@ export const englishSituations: Situations = [
     wokeUp,
   ],
   [
-    ofEnglishSpeaker(`(?:got|found|have|took|accepted|landed) an? (?:new )?(?:job|position|role|offer) (?:at|with|from) ${name}|signed (?:a contract )?with ${name}|(?:have )?joined ${name} as|started (?:working )?(?:at|for) ${name}`),
+    ofEnglishSpeaker(
+      `(?:got|found|have|took|accepted|landed) an? (?:new )?(?:job|position|role|offer) (?:at|with|from) ${name}|signed (?:a contract )?with ${name}|(?:have )?joined ${name} as|started (?:working )?(?:at|for) ${name}`,
+    ),
     /^employer$/,
   ],
   [
-    new RegExp(`hung up (?:my|the) (?:apron|scrubs|badge|uniform|gloves|whistle|stethoscope|boots|chalk)${lasting}|hung up (?:my|the) (?:apron|scrubs|badge|uniform|stethoscope)(?=, (?:I'm|I am) (?:training|retraining|studying|learning))`, 'iu'),
+    new RegExp(
+      `hung up (?:my|the) (?:apron|scrubs|badge|uniform|gloves|whistle|stethoscope|boots|chalk)${lasting}|hung up (?:my|the) (?:apron|scrubs|badge|uniform|stethoscope)(?=, (?:I'm|I am) (?:training|retraining|studying|learning))`,
+      'iu',
+    ),
     /^job$/,
   ],
   [
     /^no more \p{L}+ for me, (?:so )?(?:now )?I (?:now )?(?:sell|teach|drive|write|code|program|work|manage|run|clean|repair|design|deliver|translate)(?!\p{L})/iu,
     /^job$/,
   ],
-  [
-    /^I(?:'ve| have)? (?:just )?(?:dyed|coloured|colored|bleached) (?:it|my hair) \p{L}+/iu,
-    /^my: hair/,
-  ],
+  [/^I(?:'ve| have)? (?:just )?(?:dyed|coloured|colored|bleached) (?:it|my hair) \p{L}+/iu, /^my: hair/],
   [
     /(?<!\p{L})(?:we(?:'ve| have)? (?:changed|switched) schools|s?he(?:'s| is) at (?-i:\p{Lu})\p{L}+ (?:school )?now)(?!\p{L})/iu,
     /^my: (?:son|daughter|kid|child|boy|girl) (?:goe|go|attend|is)/,
@@ -154,13 +156,55 @@ export const englishSituations: Situations = [
 
 /** Words that state a value of one kind, and change it beside words for a lasting present. */
 export const englishSituationStates: Situations = [
-  [new RegExp(`(?:^|[,;:] )(?:${name} (?:has become|became) home|(?:(?:my|our) )?home is (?:now )?(?<next>${name}))(?! (?:of|to|for|town|page)(?!\\p{L}))`, 'u'), /^residence$/],
-  [new RegExp(`(?<!\\p{L})(?:we|I)(?:'re|'m| are| am) (?:now |all )*(?:${name} (?:people|residents|folk)|an? ${name} resident)|(?<!\\p{L})(?:we|I) (?:now )?call (?<next>${name}) home`, 'u'), /^residence$/],
-  [new RegExp(`(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:bank|banking|have (?:my|our) accounts?|keep (?:my|our) money) (?:with|at) (?<next>${name})`, 'u'), /^my: bank/],
-  [new RegExp(`(?<!\\p{L})I(?:'m| am)? (?:now )?(?:root for|cheer for|support|follow|a|an) ${name}(?: (?:fan|supporter))?(?!\\p{L})`, 'u'), /^(?:supports|my: (?:team|club))/],
-  [new RegExp(`(?<!\\p{L})(?:our|my|the) (?:internet|broadband|wi-?fi|phone contract) (?:is|comes|runs) (?:now )?(?:from|with|by|through) ${name}`, 'u'), /^my: (?:provid|internet|broadband|isp)/],
-  [new RegExp(`(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:see|seeing|go to|going to|with|a patient of) (?:Dr\\.?|Doctor) (?<next>${name})(?! (?:for|about) (?:an?|the) )`, 'u'), /^(?:my|name of): (?:doctor|gp|dentist|therapist|physician)/],
-  [new RegExp(`(?<!\\p{L})I (?:now )?(?:report to|work under) (?<next>${name})|(?:^|[,;:] )(?:and )?(?<next>${name}) (?:now )?(?:runs|leads|heads|manages|is (?:running|leading|managing|in charge of)) (?:the|our|my) (?:team|department|office|group|unit)`, 'u'), bosses],
+  [
+    new RegExp(
+      `(?:^|[,;:] )(?:${name} (?:has become|became) home|(?:(?:my|our) )?home is (?:now )?(?<next>${name}))(?! (?:of|to|for|town|page)(?!\\p{L}))`,
+      'u',
+    ),
+    /^residence$/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})(?:we|I)(?:'re|'m| are| am) (?:now |all )*(?:${name} (?:people|residents|folk)|an? ${name} resident)|(?<!\\p{L})(?:we|I) (?:now )?call (?<next>${name}) home`,
+      'u',
+    ),
+    /^residence$/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:bank|banking|have (?:my|our) accounts?|keep (?:my|our) money) (?:with|at) (?<next>${name})`,
+      'u',
+    ),
+    /^my: bank/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})I(?:'m| am)? (?:now )?(?:root for|cheer for|support|follow|a|an) ${name}(?: (?:fan|supporter))?(?!\\p{L})`,
+      'u',
+    ),
+    /^(?:supports|my: (?:team|club))/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})(?:our|my|the) (?:internet|broadband|wi-?fi|phone contract) (?:is|comes|runs) (?:now )?(?:from|with|by|through) ${name}`,
+      'u',
+    ),
+    /^my: (?:provid|internet|broadband|isp)/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:see|seeing|go to|going to|with|a patient of) (?:Dr\\.?|Doctor) (?<next>${name})(?! (?:for|about) (?:an?|the) )`,
+      'u',
+    ),
+    /^(?:my|name of): (?:doctor|gp|dentist|therapist|physician)/,
+  ],
+  [
+    new RegExp(
+      `(?<!\\p{L})I (?:now )?(?:report to|work under) (?<next>${name})|(?:^|[,;:] )(?:and )?(?<next>${name}) (?:now )?(?:runs|leads|heads|manages|is (?:running|leading|managing|in charge of)) (?:the|our|my) (?:team|department|office|group|unit)`,
+      'u',
+    ),
+    bosses,
+  ],
   [/(?<!\p{L})I(?:'m| am)? (?:now )?\p{L}+ (?:\p{L}+ )?(?:for a living|as a living)/iu, /^job$/],
 ];
 
@@ -182,7 +226,10 @@ export const englishPartings: Situations = [
     /(?<!\p{L})(?:alone|on my own|by myself)(?!\p{L})/iu,
   ],
   [
-    new RegExp(`^my ${partner} (?:and I (?:have |are |'ve )?(?:just |finally |recently )*(?:broke up|broken up|split up|split|separated|parted|divorced|no longer together|not together any ?more|over|called it quits|went our separate ways)${end}|(?:has |just |finally )*(?:dumped me|broke up with me|broke it off|ended (?:it|things)|left me(?=[\\s.!]*$|, | for (?:another|someone))|walked out))`, 'iu'),
+    new RegExp(
+      `^my ${partner} (?:and I (?:have |are |'ve )?(?:just |finally |recently )*(?:broke up|broken up|split up|split|separated|parted|divorced|no longer together|not together any ?more|over|called it quits|went our separate ways)${end}|(?:has |just |finally )*(?:dumped me|broke up with me|broke it off|ended (?:it|things)|left me(?=[\\s.!]*$|, | for (?:another|someone))|walked out))`,
+      'iu',
+    ),
     partners,
   ],
 ];

@@ -6,9 +6,11 @@ const partners = /^(?:name of|my|has): (?:girlfriend|boyfriend|wife|husband|part
 const partnersOrWork = new RegExp(`${partners.source}|^employer$`);
 const pets =
   /^(?:name of|my|has): (?:dog|cat|pet|puppi|kitten|parrot|hors|hamster|rabbit|bird|fish|budgi|tortois|turtl|guinea|snake|lizard|poni|chicken|hen)/;
-const plans = /^(?:wedding|appointment|plan|goal|learning|studies|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday|goal|plan|hobb))/;
+const plans =
+  /^(?:wedding|appointment|plan|goal|learning|studies|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday|goal|plan|hobb))/;
 const consumed = /^(?:taste|favourite|preference|drinks|eats|diet|medicine|smoking|habit)/;
-const services = /^(?:uses|activity|habit|learning|taste|my: (?:bank|gym|provid|insur|phone|mobil|broadband|newspap|subscript))/;
+const services =
+  /^(?:uses|activity|habit|learning|taste|my: (?:bank|gym|provid|insur|phone|mobil|broadband|newspap|subscript))/;
 const bosses = /^(?:my|name of): (?:boss|manag|colleagu|teacher|doctor|gp|dentist|landlord|trainer|coach|therapist)/;
 const best = /^(?:favourite|preference|my: favourit)/;
 
@@ -59,7 +61,11 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
       "(?:has |have |had |sadly |just |suddenly |recently )*(?:passed on|passed(?=[\\s.!]*$|,)|(?:flew|flown|ran|run|wandered) (?:off|away)(?= and (?:never|has|did))|never (?:came|made it) (?:back|home)(?=[\\s.!]*$|,)|(?:was |were |got |been )+(?:run over|hit by an? (?:car|truck|lorry|bus|van)|killed|euthani[sz]ed)|didn't make it(?=[\\s.!]*$|,)|found (?:an? )?new (?:home|owner|family)|has (?:an? )?new (?:home|owner|family)|had to go(?=[\\s.!]*$|,)|had to be (?:given away|put down|put to sleep|rehomed|sold))",
     topics: pets,
   },
-  { before: '(?:have |had )?(?:buried|lost)', after: 'to (?:cancer|old age|illness|kidney|a car|a stroke)', topics: pets },
+  {
+    before: '(?:have |had )?(?:buried|lost)',
+    after: 'to (?:cancer|old age|illness|kidney|a car|a stroke)',
+    topics: pets,
+  },
   { before: 'buried', topics: pets },
   {
     before: '',
@@ -75,25 +81,38 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: '',
-    after: "(?:do|does)(?:n't| not) (?:bother|affect|trouble|hurt|harm|scare) me(?: any ?more| at all| now| these days)*",
+    after:
+      "(?:do|does)(?:n't| not) (?:bother|affect|trouble|hurt|harm|scare) me(?: any ?more| at all| now| these days)*",
     topics: /^(?:allergy|intolerance|fear|health)/,
     isAtEnd: true,
   },
-  { before: '', after: 'no longer (?:bothers?|affects?|troubles?|hurts?|scares?) me', topics: /^(?:allergy|intolerance|fear|health)/ },
+  {
+    before: '',
+    after: 'no longer (?:bothers?|affects?|troubles?|hurts?|scares?) me',
+    topics: /^(?:allergy|intolerance|fear|health)/,
+  },
   {
     before:
       '(?:stopped|quit|gave up|given up) (?:seeing|going to|visiting|using|watching|taking|doing|attending|wearing|driving|riding|buying|reading|following|supporting|studying|learning|practising|practicing|playing)(?! [^,.;!?]{1,40} (?:at (?:\\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|midnight)|last night|for (?:a|the)))',
     topics: /^(?!name|birthday|age|origin|residence)/,
     canPass: true,
   },
-  { before: '(?:gave|have given)', after: 'a (?:rest|break) for good|the (?:boot|chop|push|elbow|sack)', topics: /^(?!name)/ },
+  {
+    before: '(?:gave|have given)',
+    after: 'a (?:rest|break) for good|the (?:boot|chop|push|elbow|sack)',
+    topics: /^(?!name)/,
+  },
   {
     before: '(?<=(?<!\\p{L})(?:me|us|I|we) [^.,!?]{1,40} to )replace',
     topics: /^(?:uses|car|my: (?:laptop|comput|phone|mobil|bike|car))/,
     isOfAnySubject: true,
   },
   { before: '(?:called|broke|put)', after: 'off', topics: plans },
-  { before: "(?<=(?<!\\p{L})(?:I'm|I am|been) (?:now |finally |completely )?)off", topics: /^(?:medicine|smoking|drinks)/, canPass: true },
+  {
+    before: "(?<=(?<!\\p{L})(?:I'm|I am|been) (?:now |finally |completely )?)off",
+    topics: /^(?:medicine|smoking|drinks)/,
+    canPass: true,
+  },
   {
     before: '(?:only |just |now )*have (?:only |just )?(?:one|two|three|four|five|six|no|\\d)',
     after: 'now|left|any ?more',
@@ -167,7 +186,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before: '',
     after:
-      "(?:is|are) (?:now )?(?:(?:out|off|forbidden|banned|not allowed|taboo|a no-go)(?: for me| for good| now| these days)*(?=[\\s.!]*$|, (?:doctor|so|now|I|since|because|my))|off the (?:cards|list|menu|table))",
+      '(?:is|are) (?:now )?(?:(?:out|off|forbidden|banned|not allowed|taboo|a no-go)(?: for me| for good| now| these days)*(?=[\\s.!]*$|, (?:doctor|so|now|I|since|because|my))|off the (?:cards|list|menu|table))',
     topics: consumed,
     canPass: true,
   },
@@ -189,14 +208,14 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
     isOfAnySubject: true,
   },
   {
-    before:
-      '(?:prefer|like|love|enjoy|rate|pick|choose|take) (?:\\p{L}+ ){1,3}(?:to|over|above|more than|better than)',
+    before: '(?:prefer|like|love|enjoy|rate|pick|choose|take) (?:\\p{L}+ ){1,3}(?:to|over|above|more than|better than)',
     after: '(?:now|these days|nowadays|any ?day now)',
     topics: best,
     canPass: true,
   },
   {
-    before: '(?:now|these days) (?:I )?(?:prefer|like|love|enjoy|rate|pick|choose) (?:\\p{L}+ ){1,3}(?:to|over|above|more than|better than)',
+    before:
+      '(?:now|these days) (?:I )?(?:prefer|like|love|enjoy|rate|pick|choose) (?:\\p{L}+ ){1,3}(?:to|over|above|more than|better than)',
     topics: best,
     canPass: true,
   },
@@ -210,6 +229,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before:
       '(?:changed|switched|swapped)(?= (?:banks|dentists|doctors|gps|therapists|trainers|coaches|hairdressers|landlords|gyms|schools|providers|insurers|phones|laptops|networks|teams)(?!\\p{L}))',
-    topics: /^(?:my|name of): (?:bank|dentist|doctor|gp|therapist|trainer|coach|hairdress|landlord|gym|school|provid|insur|phone|laptop|network|team)/,
+    topics:
+      /^(?:my|name of): (?:bank|dentist|doctor|gp|therapist|trainer|coach|hairdress|landlord|gym|school|provid|insur|phone|laptop|network|team)/,
   },
 ];

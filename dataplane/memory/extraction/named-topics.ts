@@ -36,7 +36,7 @@ const things =
   '(?:phone(?: number)?|number|address|email(?: address)?|password|car|bike|laptop|computer|bank|gym|provider|insurer|school|username|job title|title|budget|rent|salary|size|shift|schedule|diet|hobby|team|club|band|nickname|goal|route|plan|hair(?: colou?r)?|locker|room|desk|office|major|degree|timezone|time zone)';
 const kinds =
   '(?:food|dish|meal|drink|colou?r|band|singer|artist|song|album|movie|film|book|novel|author|writer|show|series|game|sport|team|season|city|country|animal|subject|restaurant|café|cafe|shop|day|fruit|flower|actor|actress|podcast|language|number)';
-const value = '(?:\\p{L}|\\p{N})[\\p{L}\\p{N}\' .@+-]{0,40}?';
+const value = "(?:\\p{L}|\\p{N})[\\p{L}\\p{N}' .@+-]{0,40}?";
 const enough = '(?=[\\s.!]*$|[,;]| (?:now|these days|since|so|and|because|instead|as of))';
 
 export const englishTopics: TopicLanguage = {
@@ -56,10 +56,13 @@ export const englishTopics: TopicLanguage = {
       'iu',
     ),
     new RegExp(
-      `(?<!\\p{L})(?:have|has|got|get|found|there's|there is|with)(?: (?:my|our))? (?:an? )?new (?<topic>${roles})(?=[\\s.!]*$|[,;:]|,? (?:now|called|named|since|and|at last))`,
+      `(?:^|[,;:] |(?<!\\p{L})and )(?:(?:(?:I|we)(?:'ve| have)? (?:just |finally |now )*)?(?:have|got|get|found|hired)|there(?:'s| is)|(?:the|our|my) (?:flat|house|building|team|department|class|school|company|office) (?:has|got)) (?:an? )?new (?<topic>${roles})(?=[\\s.!]*$|[,;:]|,? (?:now|called|named|since|and|at last))`,
       'iu',
     ),
-    new RegExp(`(?:^|[,;:] )(?:my|our|the) (?<topic>${roles}|${things}) is now (?:an? )?(?<next>${value})${enough}`, 'iu'),
+    new RegExp(
+      `(?:^|[,;:] )(?:my|our|the) (?<topic>${roles}|${things}) is now (?:an? )?(?<next>${value})${enough}`,
+      'iu',
+    ),
     new RegExp(
       `(?<!\\p{L})(?:I|we)(?:'ve| have)? (?:just |finally |recently )*(?:changed|switched|updated|swapped) (?:my|our|the) (?<topic>${roles}|${things})(?: (?:to|for) (?<next>${value}))?${enough}`,
       'iu',

@@ -50,12 +50,21 @@ export const englishPersons: PersonLanguage = {
     `^(?:(?:[\\p{L}]+ ){0,3}[\\p{L}]+[,:] )?(?:(?:my|our) |(?=(?:mum|mom|dad|grandma|grandpa)(?!\\p{L})))(?:(?:big|little|older|younger|eldest|youngest|oldest|twin|best) )*(?<person>wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|brother|sister|son|daughter|boy|girl|mother|mum|mom|father|dad|parents|uncle|aunt|cousin|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|friend|nephew|niece|boss|manager|roommate|flatmate)(?:'s|'ve| has| have)? (?:${adverbs} )*`,
     'iu',
   ),
-  stems: { boy: 'son', girl: 'daughter', mum: '(?:mum|mom|mother)', mom: '(?:mum|mom|mother)', dad: '(?:dad|father)', mother: '(?:mum|mom|mother)', father: '(?:dad|father)' },
+  stems: {
+    boy: 'son',
+    girl: 'daughter',
+    mum: '(?:mum|mom|mother)',
+    mom: '(?:mum|mom|mother)',
+    dad: '(?:dad|father)',
+    mother: '(?:mum|mom|mother)',
+    father: '(?:dad|father)',
+  },
   passes:
     /(?<!\p{L})(?:today|tonight|tomorrow|for (?:the|an?|two|three|a few) (?:\p{L}+ )?(?:day|week|weekend|month|summer|winter|night|holiday|conference|visit|while)s?|almost|nearly|wants? to|might|until|temporarily|still)(?!\p{L})/iu,
   turns: [
     {
-      words: /^(?:moved out|left home|moved away|got (?:his|her|their) own (?:place|flat|apartment|room))(?=[\s.!]*$|,| (?:last|in|this|and|so|yesterday|recently))/iu,
+      words:
+        /^(?:moved out|left home|moved away|got (?:his|her|their) own (?:place|flat|apartment|room))(?=[\s.!]*$|,| (?:last|in|this|and|so|yesterday|recently))/iu,
       kinds: '',
       isHousehold: true,
     },
@@ -87,7 +96,10 @@ export const englishPersons: PersonLanguage = {
         'iu',
       ),
       kinds: '(?: (?:age|is))?$',
-      texts: new RegExp(`(?<!\\p{L})(?:is|'s|are|aged?|just|only) (?:\\d{1,3}|${numbers})(?: years? old)?[\\s.!]*$`, 'iu'),
+      texts: new RegExp(
+        `(?<!\\p{L})(?:is|'s|are|aged?|just|only) (?:\\d{1,3}|${numbers})(?: years? old)?[\\s.!]*$`,
+        'iu',
+      ),
     },
     {
       words: new RegExp(
@@ -106,7 +118,8 @@ export const englishPersons: PersonLanguage = {
 };
 
 const russianName = '(?-i:[А-ЯЁA-Z])[\\p{L}\\p{N}]+(?:[ -](?-i:[А-ЯЁA-Z])\\p{L}+)?(?![\\p{L}\\p{N}])';
-const russianEnd = '(?=[\\s.!]*$|,| (?:в|на|и|но|а|теперь|недавно|вчера|весной|летом|осенью|зимой|прошл\\p{L}+)(?!\\p{L}))';
+const russianEnd =
+  '(?=[\\s.!]*$|,| (?:в|на|и|но|а|теперь|недавно|вчера|весной|летом|осенью|зимой|прошл\\p{L}+)(?!\\p{L}))';
 
 /** The same for Russian. */
 export const russianPersons: PersonLanguage = {
@@ -123,7 +136,8 @@ export const russianPersons: PersonLanguage = {
     /(?<![\p{L}])(?:сегодня|завтра|на (?:день|неделю|месяц|время|выходные|лето|каникулы|пару|два|две|три)|чуть не|едва не|почти|хочет|собирается|временно|пока|до \p{L}+а)(?![\p{L}])/iu,
   turns: [
     {
-      words: /^(?:съехал[аи]?|отселил(?:ся|ась|ись)|стал[аи]? жить отдельно|живет теперь отдельно|теперь живет отдельно)(?=[\s.!]*$|,| (?:в|на|от|и|недавно|весной|летом|осенью|зимой)(?![\p{L}]))/iu,
+      words:
+        /^(?:съехал[аи]?|отселил(?:ся|ась|ись)|стал[аи]? жить отдельно|живет теперь отдельно|теперь живет отдельно)(?=[\s.!]*$|,| (?:в|на|от|и|недавно|весной|летом|осенью|зимой)(?![\p{L}]))/iu,
       kinds: '',
       isHousehold: true,
     },
@@ -149,7 +163,8 @@ export const russianPersons: PersonLanguage = {
       kinds: ' (?:ход|уч|посеща)\\p{L}*',
     },
     {
-      words: /^(?:(?:уже |теперь )*(?:исполнил(?:о|а)сь|стукнуло) )?(?<next>\d{1,3})(?: (?:год|лет|года))?(?=[\s.!]*$|,)/iu,
+      words:
+        /^(?:(?:уже |теперь )*(?:исполнил(?:о|а)сь|стукнуло) )?(?<next>\d{1,3})(?: (?:год|лет|года))?(?=[\s.!]*$|,)/iu,
       kinds: '(?: \\p{L}+)?$',
       texts: /\d{1,3}(?: (?:лет|год|года))?[\s.!]*$/u,
     },

@@ -210,7 +210,8 @@ function isOtherThing(renewed: RenewedValue, known: StatedValues, topic: string)
       part.values.size > 0 && part.values.isSubsetOf(old) ? [] : part.about,
     );
     if (!about.every((term) => kind.values.has(term) || isCued(term) || isOfSwitch(term))) return false;
-    const isNamed = kind.common === undefined || isNew || meets(values, old) || !about.some((term) => isCommon(kind, term, known));
+    const isNamed =
+      kind.common === undefined || isNew || meets(values, old) || !about.some((term) => isCommon(kind, term, known));
     return isNamed && isOther(renewed, values, known.values.get(kind));
   });
 }

@@ -7,8 +7,7 @@ const work = /^(?:employer|job|studies)/;
 const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habit|my: хобб)/;
 const planned = /^(?:wedding|appointment|my: (?:свадьб|экзамен|рейс|операц|отпуск)|plan|goal)/;
 const living = /^(?:my(?!: (?:телефон|смартфон|мобильн|ноутбук|компьютер|планшет|час|машин))|has|name of)/;
-const firstPerson =
-  '(?!(?:вижу|слышу|чувствую|нахожу|узнаю|помню|понимаю|жду)(?!\\p{L}))\\p{L}+(?:ю|у|юсь|усь)';
+const firstPerson = '(?!(?:вижу|слышу|чувствую|нахожу|узнаю|помню|понимаю|жду)(?!\\p{L}))\\p{L}+(?:ю|у|юсь|усь)';
 const mine = '(?:я |мы |мне |нам |у меня |у нас )?';
 /** Another person after the verb is its subject: "Тойоту продал сосед". */
 const ownDeed =

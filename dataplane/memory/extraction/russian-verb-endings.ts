@@ -6,7 +6,8 @@ const partners = /^(?:name of|my|has): (?:девушк|парен|парн|му�
 const partnersOrWork = new RegExp(`${partners.source}|^employer$`);
 const pets =
   /^(?:name of|my|has): (?:собак|пес|пс|щен|кот|кошк|котен|попуга|хомяк|кролик|рыб|черепах|лошад|птиц|морск|питом)/;
-const plans = /^(?:wedding|appointment|plan|goal|learning|studies|activity|habit|my: (?:свадьб|экзамен|рейс|операц|отпуск|цел|план|хобб))/;
+const plans =
+  /^(?:wedding|appointment|plan|goal|learning|studies|activity|habit|my: (?:свадьб|экзамен|рейс|операц|отпуск|цел|план|хобб))/;
 const consumed = /^(?:taste|favourite|preference|drinks|eats|diet|medicine|smoking|habit)/;
 const services = /^(?:uses|activity|habit|learning|taste|my: (?:банк|спортзал|провайд|оператор|страхов|интернет))/;
 const best = /^(?:favourite|preference|my: любим)/;
@@ -22,7 +23,10 @@ const acts =
 
 /** Phrases for an end, made of verbs and of what they can act upon. */
 export const russianVerbEndings: EndingLanguage['endings'] = [
-  { before: 'избавил(?:ся|ась|ись) от|распрощал(?:ся|ась|ись) (?:с|со)|(?:выбросил|утилизировал|списал|подарил)[аи]?', topics: things },
+  {
+    before: 'избавил(?:ся|ась|ись) от|распрощал(?:ся|ась|ись) (?:с|со)|(?:выбросил|утилизировал|списал|подарил)[аи]?',
+    topics: things,
+  },
   {
     before: '',
     after: `${mine}${times}(?:пристроил[аи]?|отдал[аи]? (?:в (?:хорошие|добрые|другие|надежные) руки|знакомым|родителям|друзьям|соседям|в приют)|пришлось пристроить|забрали новые хозяева)`,
@@ -63,18 +67,34 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     topics: new RegExp(`${services.source}|${plans.source}`),
     canPass: true,
   },
-  { before: '(?:отменил|отключил)[аи]?|отписал(?:ся|ась) от|удалил(?:ся|ась) из|слез(?:ла)? (?:с|со)|соскочил[аи]? (?:с|со)', topics: new RegExp(`${services.source}|${consumed.source}`) },
+  {
+    before:
+      '(?:отменил|отключил)[аи]?|отписал(?:ся|ась) от|удалил(?:ся|ась) из|слез(?:ла)? (?:с|со)|соскочил[аи]? (?:с|со)',
+    topics: new RegExp(`${services.source}|${consumed.source}`),
+  },
   {
     before: '',
     after: `${mine}${times}${acts} (?:я )?(?:(?:перестал|бросил|прекратил|передумал|раздумал|расхотел)[аи]?|больше не (?:буду|хочу|могу|стану))`,
     topics: new RegExp(`${consumed.source}|${plans.source}|^uses|^car`),
   },
-  { before: `(?:передумал|раздумал|расхотел)[аи]? ${acts}(?: (?:в|на|за))?`, topics: new RegExp(`${plans.source}|^uses`) },
-  { before: '', after: `${mine}(?:больше|уже|теперь) не (?:ем|едим|вожу|ношу|\\p{L}+(?:аем|яем|уем|аемся|имся|емся))`, topics: new RegExp(`${consumed.source}|${services.source}|^car`) },
-  { before: '(?:к|ко|у)', after: '(?:я |мы )?(?:больше|уже) не (?:хожу|ходим|лечусь|наблюдаюсь|езжу)', topics: /^(?:my|name of): (?:врач|доктор|стоматолог|терапевт|психолог|тренер|репетитор|парикмахер)/ },
+  {
+    before: `(?:передумал|раздумал|расхотел)[аи]? ${acts}(?: (?:в|на|за))?`,
+    topics: new RegExp(`${plans.source}|^uses`),
+  },
   {
     before: '',
-    after: '(?:разбит[аоы]?|раскурочен[аоы]?|уничтожен[аоы]?) (?:в хлам|вдребезги|полностью|в дтп|в аварии)|(?:разбил[аи]?|разбили) (?:в хлам|вдребезги)',
+    after: `${mine}(?:больше|уже|теперь) не (?:ем|едим|вожу|ношу|\\p{L}+(?:аем|яем|уем|аемся|имся|емся))`,
+    topics: new RegExp(`${consumed.source}|${services.source}|^car`),
+  },
+  {
+    before: '(?:к|ко|у)',
+    after: '(?:я |мы )?(?:больше|уже) не (?:хожу|ходим|лечусь|наблюдаюсь|езжу)',
+    topics: /^(?:my|name of): (?:врач|доктор|стоматолог|терапевт|психолог|тренер|репетитор|парикмахер)/,
+  },
+  {
+    before: '',
+    after:
+      '(?:разбит[аоы]?|раскурочен[аоы]?|уничтожен[аоы]?) (?:в хлам|вдребезги|полностью|в дтп|в аварии)|(?:разбил[аи]?|разбили) (?:в хлам|вдребезги)',
     topics: things,
   },
   { before: '', after: `${mine}(?:покинул|оставил)[аи]?(?=[\\s.!]*$|,)`, topics: /^(?:residence|employer)/ },
@@ -95,7 +115,11 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     topics: consumed,
     canPass: true,
   },
-  { before: '(?:на|до)', after: '(?:мне |нам )?(?:теперь |уже |давно )*(?:плевать|наплевать|все равно|фиолетово)', topics: new RegExp(`^supports|${plans.source}|${consumed.source}`) },
+  {
+    before: '(?:на|до)',
+    after: '(?:мне |нам )?(?:теперь |уже |давно )*(?:плевать|наплевать|все равно|фиолетово)',
+    topics: new RegExp(`^supports|${plans.source}|${consumed.source}`),
+  },
   { before: parts, after: '(?:закончил|истек|кончил|сгорел)(?:ся|ась|а|ла)?', topics: services },
   { before: '', after: '(?:меня|нас) (?:сократил|уволил|выгнал|попросил)[аои]?', topics: /^employer/ },
   {
@@ -105,13 +129,15 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: '',
-    after: '(?:закрыл[аи]? (?:практику|кабинет|прием)|больше не (?:принимает|практикует)|переехал[аи]? в друг\\p{L}+ (?:город|страну))',
+    after:
+      '(?:закрыл[аи]? (?:практику|кабинет|прием)|больше не (?:принимает|практикует)|переехал[аи]? в друг\\p{L}+ (?:город|страну))',
     topics: /^(?:my|name of): (?:врач|доктор|стоматолог|терапевт|психолог|тренер|репетитор)/,
   },
   { before: '', after: 'можно(?<=аллергия на.{0,60})(?=[\\s.!]*$)', topics: /^(?:allergy|intolerance)/ },
   { before: '', after: '(?:я )?(?:больше |теперь |уже )*предпочитаю', topics: best, canPass: true },
   {
-    before: '(?:нравится|нравятся|люблю|ценю) (?:мне |теперь |сейчас )*(?:больше|сильнее)(?:, чем)?|(?:вкуснее|милее|ближе)(?:, чем)?',
+    before:
+      '(?:нравится|нравятся|люблю|ценю) (?:мне |теперь |сейчас )*(?:больше|сильнее)(?:, чем)?|(?:вкуснее|милее|ближе)(?:, чем)?',
     topics: best,
     isOfAnySubject: true,
     canPass: true,
@@ -122,13 +148,25 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     isOfAnySubject: true,
     canPass: true,
   },
-  { before: '', after: '(?:у меня )?(?:больше|уже) не (?:любим(?:ый|ая|ое|ые)|на первом месте|номер один)', topics: best },
-  { before: '(?:с|со)', after: '(?:теперь )?все(?=[\\s.!]*$|,)', topics: /^(?:residence|employer|activity|learning|drinks|eats|smoking|uses|studies|habit|my: хобб)/ },
+  {
+    before: '',
+    after: '(?:у меня )?(?:больше|уже) не (?:любим(?:ый|ая|ое|ые)|на первом месте|номер один)',
+    topics: best,
+  },
+  {
+    before: '(?:с|со)',
+    after: '(?:теперь )?все(?=[\\s.!]*$|,)',
+    topics: /^(?:residence|employer|activity|learning|drinks|eats|smoking|uses|studies|habit|my: хобб)/,
+  },
   { before: '', after: '(?:я |мы )?(?:больше |теперь |уже )*не пользу(?:юсь|емся)(?=[\\s.!]*$|,)', topics: services },
   {
     before: '',
-    after: '(?:у нас |у меня |теперь |нас )*остал(?:ся|ась|ись|ось) (?:теперь |только |всего )*(?:один|одна|одно|две|два|три)(?![\\p{L}])',
+    after:
+      '(?:у нас |у меня |теперь |нас )*остал(?:ся|ась|ись|ось) (?:теперь |только |всего )*(?:один|одна|одно|две|два|три)(?![\\p{L}])',
     topics: /^has/,
   },
-  { before: 'остал(?:ся|ась|ись|ось) (?:теперь |только |всего |у нас |у меня )*(?:один|одна|одно|две|два|три)', topics: /^has/ },
+  {
+    before: 'остал(?:ся|ась|ись|ось) (?:теперь |только |всего |у нас |у меня )*(?:один|одна|одно|две|два|три)',
+    topics: /^has/,
+  },
 ];

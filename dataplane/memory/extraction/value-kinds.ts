@@ -133,12 +133,16 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^favourite: (?:season|врем)/,
-    cues: termsOf('like love prefer most best favourite favorite think enjoy люблю больше нравится любимое предпочитаю пожалуй'),
+    cues: termsOf(
+      'like love prefer most best favourite favorite think enjoy люблю больше нравится любимое предпочитаю пожалуй',
+    ),
     values: valuesOf('spring/весна/весну summer/лето autumn/fall/осень winter/зима/зиму'),
   },
   {
     topics: /^favourite: (?:colou?r|цвет)/,
-    cues: termsOf('like love prefer most best favourite favorite think enjoy люблю больше нравится любимый предпочитаю пожалуй'),
+    cues: termsOf(
+      'like love prefer most best favourite favorite think enjoy люблю больше нравится любимый предпочитаю пожалуй',
+    ),
     values: valuesOf(
       'red/красный blue/синий green/зеленый yellow/желтый orange/оранжевый purple/violet/фиолетовый pink/розовый black/черный white/белый grey/gray/серый brown/коричневый turquoise/бирюзовый teal beige/бежевый burgundy/бордовый navy gold/золотой silver/серебряный lilac/сиреневый lavender/лавандовый mint/мятный',
     ),
@@ -162,7 +166,9 @@ export const valueKinds: readonly ValueKind[] = [
   {
     topics: /^(?:uses|language|learning|my: (?:program|languag|язык))/,
     common: termsOf('go swift rust java ruby dart'),
-    values: valuesOf('python/питон javascript/джаваскрипт typescript/тайпскрипт java/джава kotlin/котлин rust/раст golang ruby/руби php/пхп scala swift'),
+    values: valuesOf(
+      'python/питон javascript/джаваскрипт typescript/тайпскрипт java/джава kotlin/котлин rust/раст golang ruby/руби php/пхп scala swift',
+    ),
   },
   {
     topics: /^(?:studies|my: (?:major|факультет|специальн)|learning)/,
