@@ -29,14 +29,14 @@ export function endedInClauses(language: ClauseLanguage, text: string): readonly
   return text.split(between).flatMap((clause): readonly EndedValue[] => {
     const held = deniedIn(language, clause);
     if (held !== undefined)
-      return barred.test(held) ? [] : valueOf(language, withoutAll(circumstances, held), deniable);
+      return barred.test(held) ? [] : endedBeside(language, withoutAll(circumstances, held), deniable);
     if (barred.test(clause)) return [];
     const body = withoutAll(circumstances, clause);
     return endings.flatMap(({ words, topics }): readonly EndedValue[] => {
       const found = words.exec(body);
       if (found === null) return [];
       const rest = `${body.slice(0, found.index)} ${body.slice(found.index + found[0].length)}`;
-      return valueOf(language, rest, topics);
+      return endedBeside(language, rest, topics);
     });
   });
 }
@@ -48,7 +48,7 @@ function withoutAll(patterns: readonly RegExp[], clause: string): string {
   return patterns.reduce((rest, words) => rest.replace(words, ' '), clause);
 }
 
-function valueOf({ beside }: ClauseLanguage, rest: string, topics: RegExp): readonly EndedValue[] {
+function endedBeside({ beside }: ClauseLanguage, rest: string, topics: RegExp): readonly EndedValue[] {
   const terms = analyse(rest).filter((term) => !beside.has(term));
   return terms.length === 0 ? [] : [{ terms, topics }];
 }

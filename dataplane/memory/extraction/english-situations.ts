@@ -69,25 +69,16 @@ export const englishSituations: Situations = [
     /(?<!\p{L})(?:unemployed|jobless|out of work|between jobs|looking for (?:a job|work)|job hunting)(?!\p{L})/iu,
   ],
   [
-    new RegExp(
-      `(?<!\\p{L})I(?:'ve| have)? (?:finally |just |recently )*(?:bought|got|picked up|moved to|switched to) (?:an? |the )?(?:new )?(?:iPhone|Pixel|Galaxy|Samsung|Xiaomi|Huawei|Fairphone|Nokia|OnePlus)(?! (?:for (?:my|our|his|her|the)|case|charger|watch|cable|cover|buds|tablet|tv))(?=[^.!?]*(?<!\\p{L})(?:now|instead|finally|the old|went to|is gone|gave|sold|these days)(?!\\p{L}))|(?<!\\p{L})I(?:'ve| have)? finally (?:bought|got) an? (?:iPhone|Pixel|Galaxy|Samsung)(?=[\\s.!]*$|,)`,
-      'iu',
-    ),
+    /(?<!\p{L})I(?:'ve| have)? (?:finally |just |recently )*(?:bought|got|picked up|moved to|switched to) (?:an? |the )?(?:new )?(?:iPhone|Pixel|Galaxy|Samsung|Xiaomi|Huawei|Fairphone|Nokia|OnePlus)(?! (?:for (?:my|our|his|her|the)|case|charger|watch|cable|cover|buds|tablet|tv))(?=[^.!?]*(?<!\p{L})(?:now|instead|finally|the old|went to|is gone|gave|sold|these days)(?!\p{L}))|(?<!\p{L})I(?:'ve| have)? finally (?:bought|got) an? (?:iPhone|Pixel|Galaxy|Samsung)(?=[\s.!]*$|,)/iu,
     /^(?:my: (?:phone|mobil|smartphon))/,
   ],
   [
-    new RegExp(
-      `(?<!\\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*moved in with (?:my|an?|some) \\p{L}+|we(?:'ve| have)? (?:just |finally |recently )*moved in together|have an? (?:new )?(?:flatmate|roommate|housemate) now)(?!\\p{L})`,
-      'iu',
-    ),
+    /(?<!\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*moved in with (?:my|an?|some) \p{L}+|we(?:'ve| have)? (?:just |finally |recently )*moved in together|have an? (?:new )?(?:flatmate|roommate|housemate) now)(?!\p{L})/iu,
     /^household/,
     /(?<!\p{L})(?:alone|on my own|by myself)(?!\p{L})/iu,
   ],
   [
-    new RegExp(
-      `(?<!\\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody|an? (?:\\p{L}+ )?(?:man|woman|guy|girl))(?: (?:new|special|lovely|wonderful))?(?=[\\s.!]*$|,| and)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\\s.!]*$|,| (?:now|new|special|and|since))|we(?:'ve| have) been together (?:since|for)|(?:I|we)(?:'ve| have)? (?:just |finally )*(?:got (?:engaged|married|hitched)|remarried|married again))`,
-      'iu',
-    ),
+    /(?<!\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody|an? (?:\p{L}+ )?(?:man|woman|guy|girl))(?: (?:new|special|lovely|wonderful))?(?=[\s.!]*$|,| and)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\s.!]*$|,| (?:now|new|special|and|since))|we(?:'ve| have) been together (?:since|for)|(?:I|we)(?:'ve| have)? (?:just |finally )*(?:got (?:engaged|married|hitched)|remarried|married again))/iu,
     marital,
     alone,
   ],

@@ -6,7 +6,7 @@ import { russianTopics } from './named-topics.ts';
 import { russianPersons } from './relatives.ts';
 import { russianRenewals } from './renewals.ts';
 import { russianEndings } from './russian-endings.ts';
-import { russianPartings, russianSituations, russianSituationStates } from './russian-situations.ts';
+import { russianPartings, russianSituationStates, russianSituations } from './russian-situations.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Targets of a move that are not places of residence, such as a server or a branch. */
