@@ -25,6 +25,8 @@ type IndependentStatements = {
  * for all of these. Those that end in `everyday` and `unlisted` were written before that change, by its author; the values of
  * `unlisted` are of kinds of which the rules have no list of words. Their first run is the estimate of docs/figures.md; faults
  * that it showed were repaired, so they are known since.
+ * Those that end in `turns`, `fresh` and `third` are corrections and remarks of everyday life, each written before the rules
+ * were changed for it. For those that end in `untuned` no rule was changed.
  * A rule that is changed for one of a set makes the set known: write another one then.
  */
 export type IndependentSet =
@@ -37,7 +39,15 @@ export type IndependentSet =
   | 'english-everyday'
   | 'russian-everyday'
   | 'english-unlisted'
-  | 'russian-unlisted';
+  | 'russian-unlisted'
+  | 'english-turns'
+  | 'russian-turns'
+  | 'english-fresh'
+  | 'russian-fresh'
+  | 'english-third'
+  | 'russian-third'
+  | 'english-untuned'
+  | 'russian-untuned';
 
 /**
  * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no

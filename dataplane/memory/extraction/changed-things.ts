@@ -1,8 +1,8 @@
 /** Subjects of a phrase that make it one about another person: pronouns, relatives, and a noun with its article. */
 const englishThirds =
-  '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
+  '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|friends|neighbou?rs|colleagues|kids|children|parents|relatives|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
 const russianThirds =
-  '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
+  '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+|сосед(?:ка|и)?|брат(?:ья)?|сестр[аы]|мама|мать|папа|отец|родители|дети|сын(?:овья)?|доч(?:ь|ка|ери|ки)|муж|жена|бабушка|дедушка|дед|дядя|т[её]тя|кузен|кузина|племянни(?:к|ца|ки)|друг|друзья|подруг[аи]|коллег[аи]|знаком(?:ый|ая|ые)|начальник|шеф|ребята|одноклассни(?:к|ца|ки)|теща|тесть|свекровь|зять|невестка)';
 
 /** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes it. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";
@@ -12,6 +12,13 @@ const englishNames = namesBut(
   '(?: (?:is|was|has|have|had|just|finally|also|recently|already|never|really))*',
 );
 const russianSelf = '(?:я|мы)(?: (?:недавно|наконец|уже|теперь|тоже|вчера|сегодня|снова))*';
+
+/**
+ * Words of one other subject before the verb: "the team is done with football". Words that can stand there without being the
+ * subject are left out, among them prepositions, adverbs and other verbs.
+ */
+const russianNouns =
+  '(?<=(?:^|[,:;.!?–—-] ))(?!(?:я|мы|меня|нас|мне|нам|и|а|но|да|нет|ну|так|вот|же|как|уж|уже|еще|ещё|наконец|недавно|давно|вчера|позавчера|сегодня|теперь|сейчас|весной|летом|осенью|зимой|потом|тоже|снова|опять|сам|сама|сами|просто|только|совсем|всё|все|больше|не|ни|чуть|едва|почти|тут|там|в|во|на|с|со|из|от|до|по|под|при|про|без|для|за|к|ко|о|об|у|через|после|перед|из-за|ради|год|полгода|месяц|неделю|пару|этой|этим|этот|эту|этого|этому|эти|тот|ту|того|той|те|прошлой|прошлым|старый|старую|старое|свой|свою|свое|своё|прежний|прежнюю|наша|пришлось|врач|доктор|кстати|увы|короче|поправка|честно|никогда|раньше|решил|решила|надо|пора|жаль|что|\\p{L}+(?:л|ла|ли|лся|лась|лись|ю|юсь|усь|о|ый|ую|ой|ого|их|ых))(?![\\p{L}]))\\p{L}{3,} ';
 
 const russianNames = namesBut(
   'я|мы|и|а|но|да|нет|ну|так|вот|уже|еще|наконец|недавно|давно|вчера|сегодня|теперь|сейчас|весной|летом|осенью|зимой|потом|тоже|снова|опять|сам|сама|просто|только|совсем|окончательно|официально|пришлось|больше|не|врач|доктор|кстати|извини|извините|поправка|честно|никогда|раньше',
@@ -36,7 +43,11 @@ function ofSpeaker({ self, thirds, names }: Subjects, words: string): RegExp {
 }
 
 const englishSubjects: Subjects = { self: englishSelf, thirds: englishThirds, names: englishNames };
-const russianSubjects: Subjects = { self: russianSelf, thirds: russianThirds, names: russianNames };
+const russianSubjects: Subjects = {
+  self: russianSelf,
+  thirds: russianThirds,
+  names: `${russianNames}|${russianNouns}`,
+};
 
 /** A pattern for phrases about a change whose subject is the speaker; see `ofSpeaker`. */
 export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishSubjects, words);

@@ -1,4 +1,5 @@
 import { analyse } from '#search/analysis/analyse';
+import { isKindOf } from './kinds-of-things.ts';
 
 /**
  * Words that mark the value after them, up to the end of the phrase, as no longer true: "no longer at Volvo", "gave up
@@ -13,6 +14,8 @@ type EndingWords = {
   readonly isWeak?: true;
   /** More words behind them say something else, unless they are a time: "the cat disappeared for an hour". */
   readonly isAtEnd?: true;
+  /** The value stands alone before the words: "sushi? not my thing any more". */
+  readonly isApart?: true;
   /** What the words say can have happened once only. */
   readonly canPass?: true;
   /** The words name their subject themselves: "my knee put an end to". */
@@ -50,6 +53,10 @@ export type EndedValue = {
   readonly topics: RegExp | undefined;
   /** The terms are those of a clause that contains the value: the whole value of a memory must be among them. */
   readonly isClause?: true;
+  /** The texts of the memories that can state the value. */
+  readonly texts?: RegExp | undefined;
+  /** Terms of the new value: a memory that states them all is not changed. */
+  readonly unless?: readonly string[];
 };
 
 /**
@@ -60,20 +67,26 @@ export type EndedValue = {
 export function endedValues(language: EndingLanguage, text: string, saysMore: boolean): readonly EndedValue[] {
   const found: EndedValue[] = [];
   const isOnce = language.once.test(text);
-  for (const { pattern, topics, isWeak, canPass } of patternsOf(language)) {
+  for (const { pattern, topics, isWeak, canPass, isSubject } of patternsOf(language)) {
     if (isWeak && !saysMore && !language.present.test(text)) continue;
     if (canPass && isOnce) continue;
     for (const { groups } of text.matchAll(pattern)) {
-      const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
+      const value = groups?.['value'] ?? '';
+      // "A Volvo was written off" is about another one.
+      if (isSubject && indefinite.test(value)) continue;
+      const words = contentOf(language, value.split(' '), isWeak);
       // "went off borscht goulash is better": the last word is the subject of the next clause.
       const own = groups?.['next'] === undefined || words.length < 2 ? words : words.slice(0, -1);
       const ended = analyse(own.join(' '));
       if (ended.length > 0) found.push({ terms: ended, topics });
     }
   }
-  const replaced = replacedIn(language, text);
+  // "No tennis today, it's pouring" is about today.
+  const replaced = isOnce ? undefined : replacedIn(language, text);
   return replaced === undefined ? found : [...found, replaced];
 }
+
+const indefinite = /^(?:an?|another|some|his|her|their|your|one) /i;
 
 /** Topics of which a person mostly has one value at a time, so that another one takes its place. */
 const replaceable =
@@ -115,9 +128,11 @@ function contentOf(
  */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
   const own = termsOf(memory);
-  const isKnown = (term: string): boolean => own.has(term) || [...own].some((one) => isKin(one, term));
-  return ended.some(({ terms: all, topics, isClause }) => {
-    if (topics?.test(memory.topic ?? '') === false) return false;
+  const isKnown = (term: string): boolean =>
+    own.has(term) || isKindOf(term, own) || [...own].some((one) => isKin(one, term));
+  return ended.some(({ terms: all, topics, isClause, texts, unless = [] }) => {
+    if (topics?.test(memory.topic ?? '') === false || texts?.test(memory.text) === false) return false;
+    if (unless.length > 0 && unless.every((term) => own.has(term))) return false;
     if (isClause !== true) return all.every(isKnown);
     const stated = value().split(' ').filter(Boolean);
     return stated.length > 0 && stated.every((term) => all.includes(term));
@@ -144,7 +159,11 @@ function termsOf(memory: StatedMemory): ReadonlySet<string> {
   return terms;
 }
 
-type EndingPattern = Pick<EndingWords, 'isWeak' | 'canPass' | 'topics'> & { readonly pattern: RegExp };
+type EndingPattern = Pick<EndingWords, 'isWeak' | 'canPass' | 'topics'> & {
+  readonly pattern: RegExp;
+  /** The value comes first. */
+  readonly isSubject?: true;
+};
 const compiled = new WeakMap<EndingLanguage, readonly EndingPattern[]>();
 
 function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
@@ -152,17 +171,17 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
   if (known !== undefined) return known;
   const { endings, boundary, ofSpeaker, prepositions, almost, times } = language;
   const word = `(?!(?:${boundary})(?![\\p{L}]))[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*`;
-  const patterns = endings.map(({ before, after, isOfAnySubject, isAtEnd, ...words }): EndingPattern => {
+  const patterns = endings.map(({ before, after, isOfAnySubject, isAtEnd, isApart, ...words }): EndingPattern => {
     const { isWeak } = words;
     const last = isAtEnd === true ? `(?=[\\s.!]*$|[,;:–—]| (?:${times})(?![\\p{L}]))` : '(?![\\p{L}])';
-    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : ` (?:${after})${last}`;
+    const end = after === undefined ? '(?![\\p{L}\\p{N}])' : `${isApart ? ',' : ''} (?:${after})${last}`;
     if (before === '') {
       // The value begins its part of the sentence, so it is the subject or the object of the rest.
       const value = `(?<value>(?:(?:${prepositions}) )?${word}(?: ${word}){0,2}?)`;
-      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), ...words };
+      return { pattern: new RegExp(`(?<=^|[,.;:!] |[–—-] )${value}${end}`, 'giu'), isSubject: true, ...words };
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
-    const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
+    const phrase = `(?<!(?<!\\p{L})(?:${almost}) |n't )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
     // A correction is often about another one: "her name is Ida, not Ada".
     const { source } =
       isWeak === true || isOfAnySubject === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);

@@ -1,5 +1,6 @@
 import { ofEnglishSpeaker } from './changed-things.ts';
 import type { EndingLanguage } from './ended-values.ts';
+import { englishVerbEndings } from './english-verb-endings.ts';
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const work = /^(?:employer|job|studies)/;
@@ -11,6 +12,7 @@ const living = /^(?:my(?!: (?:phone|mobil|smartphon|laptop|comput|tablet|watch|c
 export const englishEndings: EndingLanguage = {
   ofSpeaker: ofEnglishSpeaker,
   endings: [
+    ...englishVerbEndings,
     { before: 'no longer|no more|used to' },
     {
       before: "(?:do|does|did|am|is|are|was|'m|have|has)(?:n't| not)|don't|not|never",
@@ -18,7 +20,7 @@ export const englishEndings: EndingLanguage = {
     },
     {
       before:
-        '(?:stopped|quit|gave up(?: on)?|given up(?: on)?|dropped|ditched|abandoned|went off|gone off|got rid of|replaced|swapped|traded(?: in)?|sold|(?:gave|threw|put) away|cut out)(?! (?:in|at|by|over|to|into|for|up|on|off|out) )',
+        '(?:(?:stopped|quit)(?! [^,.;!?]{1,40} (?:at (?:\\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|midnight)|last night)(?!\\p{L}))|gave up(?: on)?|given up(?: on)?|dropped|ditched|abandoned|went off|gone off|got rid of|replaced|swapped|traded(?: in)?|sold|(?:gave|threw|put) away|cut out)(?! (?:in|at|by|over|to|into|for|up|on|off|out) )',
     },
     {
       before:
@@ -41,6 +43,7 @@ export const englishEndings: EndingLanguage = {
     {
       before: '',
       after: '(?:and (?:I|me) (?:are|have) |and (?:I|me) )(?:finished|done|over|parted ways|broke up|split)',
+      isAtEnd: true,
     },
     {
       before: '(?:pushed|moved|postponed|put (?:back|off)|delayed|rescheduled|brought forward)',
@@ -79,9 +82,9 @@ export const englishEndings: EndingLanguage = {
       after: 'for(?! (?:an?|the|my|our|some|work|home|lunch|dinner|good|now|today|tonight)(?!\\p{L}))',
       topics: /^(?:residence|employer|job)/,
     },
-    { before: 'gave', after: 'up' },
+    { before: 'gave', after: 'up(?! to (?:an?|one|two|three|four|five|ten|\\d))' },
     { before: 'put|gave|threw', after: 'away|aside|out' },
-    { before: 'no', after: 'for me(?: any ?more)?|any ?more' },
+    { before: 'no', after: 'for me(?: any ?more)?|any ?more', canPass: true },
     {
       before: '(?:switched|changed|moved|moved on|transferred|went|converted|upgraded|relocated|came) from',
       after: 'to|into|over',
@@ -246,10 +249,10 @@ export const englishEndings: EndingLanguage = {
   prepositions: 'in|at|on|to|for|with|from|by|of',
   almost: "almost|nearly|never|not|n't|about to|going to|want to|wanted to|tried to|try to|have to|plan to",
   replaces:
-    /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|for\b|because\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
+    /^(?:so )?(?:(?:it['’]?s|it is|that['’]?s) (?!not\b|\p{L}+ing\b|for\b|because\b|an? |the (?:end|best|worst)|time|too|so|very|been|over|about|all)\p{L}|(?:I['’]?m|I am|we['’]?re) (?:on to|now on|doing|into) |(?:I |we )?(?:switched|moved|changed|turned|stick|stuck) to |(?:I |we )?(?:got|bought|took up|started) (?:an? |\p{Lu}|doing |learning |playing ))|\b(?:these days|instead)$|^\p{L}+(?: \p{L}+)? now$/iu,
   present:
     /\b(?:now|these days|nowadays|from now on|actually|it(?:'s| is)|name|call|correction|sorry|meant|should have said|typo|autocorrect|wrong|mistake|but)\b/i,
-  once: /\b(?:today|for now|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,
+  once: /\b(?:today|right now|thanks|thank you|for now|tonight|yesterday|last (?:night|time)|this (?:time|morning|afternoon|evening|week|weekend|once))(?!\p{L})/iu,
   corrects:
     /\b(?:meant|should have (?:said|written|typed)|correction|typo|auto-?correct(?:ed)?|mis(?:typed|spelled|spelt)|slip of the|or rather|make that|scratch that|(?:my|a) mistake)\b/i,
 };

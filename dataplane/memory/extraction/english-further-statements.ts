@@ -299,7 +299,10 @@ export const englishParaphrases: readonly Paraphrase[] = [
     'call me ',
   ],
   [/^(?:the name's|name's|name is|I answer to|I go by(?: the name)?) /i, 'my name is '],
-  [/^(?:these days |now )?home is (?:an? .+ (?:in|near|outside) |in |near )?/i, 'I live in '],
+  [
+    /^(?:these days |now )?home is (?!where |the |what |so |not |best |far )(?:an? .+ (?:in|near|outside) |in |near )?/i,
+    'I live in ',
+  ],
   [/^I call (?=.+ home$)/i, 'my home is '],
   [/^(?=\p{L}[\p{L} -]{1,40} is where I (?:live|was born|grew up))/iu, 'my home is '],
   [/^(?:my|our) (?=(?:mother tongue|first language|native tongue) is)/i, 'my '],

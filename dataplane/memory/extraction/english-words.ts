@@ -1,7 +1,11 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
 import { englishBefalls, englishClassEvents, englishClassStates } from './class-changes.ts';
+import { englishClauses } from './clause-endings.ts';
 import { englishEndings } from './english-endings.ts';
+import { englishPartings, englishSituationStates, englishSituations } from './english-situations.ts';
 import { englishLifeChanges } from './life-changes.ts';
+import { englishTopics } from './named-topics.ts';
+import { englishPersons } from './relatives.ts';
 import { englishRenewals } from './renewals.ts';
 import type { StatementLanguage } from './statement.ts';
 
@@ -29,7 +33,7 @@ function atStart(words: string): RegExp {
 export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
   endings: englishEndings,
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:(?:the|my) )?(?:doctors?|gp|dentist|allergist|specialist|(?:(?:blood|allergy|lab) )?tests?|(?:(?:test|blood|lab) )?results) (?:says?|said|found|confirms?|confirmed|shows?|showed|told me)(?: that)?(?=[\s,:]+(?:I|I['’]?m|I['’]?ve|my)\b)|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|i should have (?:said|written)|i meant(?: to say)?|(?:that was )?(?:a )?typo|auto-?correct(?:ed)?|(?:i )?mis(?:typed|spelled|spelt)(?: (?:it|that))?|slip of the (?:tongue|pen|finger)|or rather|rather(?=\s*,)|make that|that is(?=\s*,)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b| \p{L}+(?: \p{L}+)? for me\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:(?:the|my) )?(?:(?:new|latest|last|recent) )?(?:doctors?|gp|dentist|lab(?:oratory)?|clinic|hospital|allergist|specialist|(?:(?:blood|allergy|lab) )?tests?|(?:(?:test|blood|lab) )?results) (?:says?|said|found|confirms?|confirmed|shows?|showed|told me)(?: that)?(?=[\s,:]+(?:I|I['’]?m|I['’]?ve|my|it['’]?s (?=[^.!?]*, not ))\b)|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|i should have (?:said|written)|i meant(?: to say)?|(?:that was )?(?:a )?typo|auto-?correct(?:ed)?|(?:i )?mis(?:typed|spelled|spelt)(?: (?:it|that))?|slip of the (?:tongue|pen|finger)|or rather|rather(?=\s*,)|make that|that is(?=\s*,)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   tails: [
     /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+(?![)D])|\)\)+(?!\))))+[\s.!…)]*$/iu,
     // A remark on the statement, not its condition: "if that matters", and after a comma "if you must know".
@@ -61,6 +65,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     ...englishChangedThings,
     ...englishLifeChanges,
     ...englishClassEvents,
+    ...englishSituations,
     [
       new RegExp(
         `\\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\\b| (?:to )?(?:the|an?|another|my|our|it|this|that|them|some)\\b| out of (?:the|my|your) | to ${englishNonPlaces.source.slice(1)})(?=,|$| (?:to|out|away|house|abroad|last)\\b)`,
@@ -94,7 +99,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/\bchanged my (?:legal )?name\b|\bI (?:now go by \p{L}+|go by \p{L}+ now)(?!\p{L})/iu, /^name$/],
     [
       ofEnglishSpeaker(
-        "kicked the habit|(?:quit|stopped|gave up|given up) smoking|haven't smoked|(?:I'm )?nicotine-free",
+        "kicked the habit|(?:quit|stopped|gave up|given up) smoking(?! (?:inside|indoors|around|near|at|before|during|in the|in my|on the|for (?:the|a|an))(?!\\p{L}))|haven't smoked|(?:I'm )?nicotine-free",
       ),
       /^smoking/,
     ],
@@ -132,8 +137,11 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [ofEnglishSpeaker('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
     [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
-  states: englishClassStates,
-  befalls: englishBefalls,
+  states: [...englishClassStates, ...englishSituationStates],
+  befalls: [...englishBefalls, ...englishPartings],
+  clauses: englishClauses,
+  named: englishTopics,
+  persons: englishPersons,
   renewals: englishRenewals,
   others:
     /^(?:s?he|they(?!(?:['’]ve| have)? \p{L}+ (?:me|us)(?!\p{L}))|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:(?:best|good|close|oldest|old|older|elder|younger|little|big|twin) )*(?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,

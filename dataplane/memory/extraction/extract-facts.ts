@@ -5,7 +5,7 @@ import type { RenewedValue } from './renewed-values.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
 import { splitClauses } from './split-clauses.ts';
-import type { Statement } from './statement.ts';
+import type { ChangedTopic, Statement } from './statement.ts';
 
 /** A message of an event, with the time at which it was said. */
 export type SaidMessage = {
@@ -34,7 +34,7 @@ export type UserFact = {
   readonly statement?: Statement;
   /** The topics that the sentence states to have changed, the values that hold no longer, and what takes their place. */
   readonly changes?: {
-    readonly topics: readonly RegExp[];
+    readonly topics: readonly ChangedTopic[];
     readonly ended: readonly EndedValue[];
     readonly renewed: RenewedValue | undefined;
   };
@@ -82,6 +82,21 @@ function sentencesOf(content: string): readonly Sentence[] {
   });
 }
 
+/** A question of at most so many words names what the next sentence is about: "Sushi? Not my thing any more". */
+const longestTopic = 3;
+
+/** The sentences, each with the short question before it as its beginning. */
+function sentencesWithTopics(content: string): readonly Sentence[] {
+  const masked = maskSpeech(content);
+  return sentencesOf(content).map((sentence, at, all) => {
+    const topic = all[at - 1];
+    if (topic?.isQuestion !== true || sentence.isQuestion) return sentence;
+    if (topic.raw.trim().split(/\s+/).length > longestTopic) return sentence;
+    const raw = masked.slice(topic.start, sentence.start + sentence.raw.length).replace('?', ',');
+    return { raw, start: topic.start, isQuestion: false };
+  });
+}
+
 /** Statements in the middle of sentences of which no clause states a fact. */
 function laterStatementsOf(
   { role, content, saidAt, localAt = saidAt }: SaidMessage,
@@ -123,7 +138,7 @@ function changesOf(
   message: number,
   stated: readonly UserFact[],
 ): readonly UserFact[] {
-  return sentencesOf(content).flatMap(({ raw, start: from, isQuestion }) => {
+  return sentencesWithTopics(content).flatMap(({ raw, start: from, isQuestion }) => {
     const saysMore = stated.some(({ source }) => isInside(source, from, raw));
     const change = readChange(`${raw.trim()}${isQuestion ? '?' : ''}`, saysMore);
     if (change === undefined) return [];

@@ -1,11 +1,14 @@
 import { analyse } from '#search/analysis/analyse';
+import { endedInClauses } from './clause-endings.ts';
 import { disownsNext, disownsStatement } from './disowned.ts';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
+import { endedOfTopic } from './named-topics.ts';
+import { endedOfPerson } from './relatives.ts';
 import { type RenewedValue, renewedValue } from './renewed-values.ts';
 import { introducesSpeech } from './reported-clauses.ts';
 import { russian } from './russian-statements.ts';
-import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
+import type { ChangedTopic, Statement, StatementForm, StatementLanguage } from './statement.ts';
 
 /** Longest clause that is read; a longer one is a text about another subject. */
 const longestClause = 300;
@@ -82,7 +85,7 @@ function withoutTail(text: string, tail: RegExp): string {
 type StatedChange = {
   /** The sentence, without a question after it. */
   readonly text: string;
-  readonly topics: readonly RegExp[];
+  readonly topics: readonly ChangedTopic[];
   readonly ended: readonly EndedValue[];
   readonly renewed: RenewedValue | undefined;
 };
@@ -103,6 +106,8 @@ export function readChange(sentence: string, saysMore: boolean): StatedChange | 
 }
 
 type ChangeIn = Omit<StatedChange, 'text'>;
+/** Length of the end of a sentence in which words can name a mistake: "not Tula but Tver, typo". */
+const longestMistake = 20;
 
 function ownChangeIn(
   language: StatementLanguage,
@@ -110,12 +115,21 @@ function ownChangeIn(
 ): ChangeIn {
   // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
   const whole = plainText(language, text);
-  const isSaid = (phrase: RegExp): boolean => phrase.test(plain) || phrase.test(whole);
   const { changed, states, endings, renewals } = language;
   const lasts = renewals.renews.test(whole) && !renewals.passes.test(whole);
-  const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about]) => (isSaid(phrase) ? [about] : []));
+  const topics = [...changed, ...(lasts ? states : [])].flatMap(([phrase, about, texts]) => {
+    const found = phrase.exec(plain) ?? phrase.exec(whole);
+    return found === null ? [] : [{ about, texts, unless: analyse(found.groups?.['next'] ?? '') }];
+  });
   const corrects = endings.corrects.test(whole.slice(0, whole.length - plain.length));
-  const ended = endedValues(endings, plain, saysMore || corrects);
+  const namesMistake = corrects || endings.corrects.test(whole.slice(-longestMistake));
+  const isOnce = endings.once.test(plain);
+  const ended = [
+    ...endedValues(endings, plain, saysMore || namesMistake),
+    ...(isOnce ? [] : endedInClauses(language.clauses, plain)),
+    ...endedOfPerson(language.persons, plain),
+    ...endedOfTopic(language.named, plain),
+  ];
   return { topics, ended, renewed: renewedValue(renewals, whole, corrects) };
 }
 
@@ -123,8 +137,11 @@ function ownChangeIn(
 function befallingIn(language: StatementLanguage, text: string): ChangeIn {
   const isOther = text.endsWith('?') || quoted.test(text) || disownsStatement(text);
   const own = plainText(language, text).replace(language.fillers, '');
-  const topics = language.befalls.flatMap(([phrase, about]) => (!isOther && phrase.test(own) ? [about] : []));
-  return { topics, ended: [], renewed: undefined };
+  const topics = language.befalls.flatMap(([phrase, about, texts]) => {
+    return !isOther && phrase.test(own) ? [{ about, texts }] : [];
+  });
+  const ended = isOther || !isStated(language, own) ? [] : endedOfPerson(language.persons, own);
+  return { topics, ended, renewed: undefined };
 }
 
 /** Where a statement can begin in a sentence of several that has no marks between them. */
@@ -283,6 +300,7 @@ const sameTopics: readonly (readonly [RegExp, string])[] = [
   [/^my: (?:job|profess|occup|role|posit|професс|работ|должност)\p{L}*$/u, 'job'],
   [/^my: (?:major|факультет|специальн)\p{L}*$/u, 'studies'],
   [/^my: (?:car|машин|автомобил)\p{L}*$/u, 'car'],
+  [/^my: начальниц$/u, 'name of: начальник'],
   [/^my: (?:name|им)$/u, 'name'],
   [/^my: (?:age|возраст)$/u, 'age'],
   [/^my: (?:home|hometown|address|citi|город|адрес)$/u, 'residence'],
@@ -290,7 +308,8 @@ const sameTopics: readonly (readonly [RegExp, string])[] = [
 ];
 
 function oneTopic(topic: string): string {
-  return sameTopics.find(([pattern]) => pattern.test(topic))?.[1] ?? topic;
+  const plain = topic.replace(/^my: нов (?=\p{L})/u, 'my: ');
+  return sameTopics.find(([pattern]) => pattern.test(plain))?.[1] ?? plain;
 }
 
 function termsOf(text: string): string {

@@ -18,6 +18,10 @@ export type RenewalLanguage = {
   readonly passes: RegExp;
   /** The speaker in the sentence, or a beginning that leaves the speaker out. */
   readonly own: RegExp;
+  /** Other names of the owners of values: "I got a raise" is about a salary. */
+  readonly names: readonly (readonly [words: RegExp, name: string])[];
+  /** A plural at the beginning of a sentence, which is about the things of everybody: "salaries went up to 2,000". */
+  readonly general: RegExp;
   /** Terms of a switch itself, such as "swapped", "the old one" and "last year": any other says that it is of something else. */
   readonly changing: ReadonlySet<string>;
   /** Terms that do not identify the owner of a value, and verbs for a change of it. */
@@ -42,15 +46,22 @@ export type RenewedValue = StatedValues & {
   readonly isOwn: boolean;
   /** Words introduce the sentence as a correction. */
   readonly corrects: boolean;
+  /** The plural with which the sentence begins, in lower case. */
+  readonly general: string | undefined;
 };
 
+type StatedPart = { readonly values: Set<string>; readonly about: string[] };
 type StatedValues = {
+  /** The text in lower case. */
+  readonly said: string;
   readonly values: ReadonlyMap<ValueKind, ReadonlySet<string>>;
   readonly numbers: ReadonlySet<string>;
   /** The words behind numbers, such as "kg". */
   readonly units: ReadonlySet<string>;
   /** The remaining terms, which identify the owner of the values: no values, units or generic words. */
   readonly about: readonly string[];
+  /** The terms of each part of the sentence: values of kinds, and of those that remain. */
+  readonly parts: readonly StatedPart[];
   readonly language: RenewalLanguage;
 };
 
@@ -76,6 +87,7 @@ export function renewedValue(language: RenewalLanguage, text: string, corrects: 
   return {
     ...{ ...stated, isSwitch, isGiven, namesOld, renews, isDated },
     ...{ contrasts: contrasts || negates, negates, isOwn, corrects },
+    general: language.general.exec(text)?.[1]?.toLowerCase(),
   };
 }
 
@@ -87,13 +99,17 @@ function readValues(language: RenewalLanguage, text: string): StatedValues {
   const numbers = new Set<string>();
   const units = new Set<string>();
   const about: string[] = [];
-  for (const part of text.replace(addedDates, '').split(/(?<![,.;:!?()–—])[,.;:!?()–—]+(?=\s|$)/u)) {
+  const parts: StatedPart[] = [];
+  const named = language.names.reduce((result, [words, name]) => result.replace(words, name), text);
+  for (const part of named.replace(addedDates, '').split(/(?<![,.;:!?()–—])[,.;:!?()–—]+(?=\s|$)/u)) {
     const terms = analyse(part);
-    for (const [at, term] of terms.entries()) readTerm(term, terms, at);
+    const stated: StatedPart = { values: new Set(), about: [] };
+    parts.push(stated);
+    for (const [at, term] of terms.entries()) readTerm(term, terms, at, stated);
   }
-  return { values, numbers, units, about, language };
+  return { said: text.toLowerCase(), values, numbers, units, about, parts, language };
 
-  function readTerm(term: string, terms: readonly string[], at: number): void {
+  function readTerm(term: string, terms: readonly string[], at: number, stated: StatedPart): void {
     if (number.test(term)) {
       numbers.add(`${Number.parseInt(term, 10)}`);
       return;
@@ -105,11 +121,14 @@ function readValues(language: RenewalLanguage, text: string): StatedValues {
     const kinds = term === 'may' && !text.includes('May') ? [] : valueKinds.filter((kind) => kind.values.has(term));
     const describes = isBefore(terms[at + 1]);
     for (const kind of kinds) {
+      stated.values.add(kind.values.get(term) ?? term);
       if (kind.topics !== undefined && describes) continue;
       values.set(kind, (values.get(kind) ?? new Set()).add(kind.values.get(term) ?? term));
     }
     const isTime = kinds.some(({ topics }) => topics === undefined);
-    if (!isUnit && !isTime) about.push(term);
+    if (isUnit || isTime) return;
+    about.push(term);
+    stated.about.push(term);
   }
 
   function isBefore(next: string | undefined): boolean {
@@ -140,6 +159,7 @@ export function renewalFit(renewed: RenewedValue, memory: StatedMemory): number 
   const topic = memory.topic ?? '';
   if (topic === 'name' || (lasting.test(topic) && !renewed.corrects)) return 0;
   const known = valuesOf(renewed.language, memory);
+  if (isGeneral(renewed, known)) return 0;
   const shared = renewed.about.filter((term) => known.about.includes(term)).length;
   if (isOtherThing(renewed, known, topic)) return 1 + shared;
   if (shared < renewed.about.length) return 0;
@@ -152,6 +172,11 @@ export function renewalFit(renewed: RenewedValue, memory: StatedMemory): number 
     return kind.topics === undefined && isOther(renewed, values, known.values.get(kind));
   });
   return hasOtherTime || (hasOtherNumber && (renewed.units.size === 0 || hasUnit)) ? 1 + shared : 0;
+}
+
+/** Whether the sentence is about the numbers of everybody, and the memory about that of one: "salaries went up to 2,000". */
+function isGeneral({ general, values }: RenewedValue, known: StatedValues): boolean {
+  return general !== undefined && values.size === 0 && !known.said.includes(general);
 }
 
 /** Whether a statement of the sentence itself names the new value, and is not about something else. */
@@ -174,11 +199,19 @@ function isOtherThing(renewed: RenewedValue, known: StatedValues, topic: string)
   if (!renewed.isOwn) return false;
   const isOfSwitch = (term: string): boolean => renewed.language.changing.has(term) || known.about.includes(term);
   return [...renewed.values].some(([kind, values]) => {
-    const isChanged = renewed.isSwitch || (renewed.isGiven && kind.isGiven === true);
+    const isCued = (term: string): boolean => kind.cues?.has(term) === true;
+    const isNew = renewed.renews && renewed.about.some(isCued);
+    const isChanged = renewed.isSwitch || isNew || (renewed.isGiven && kind.isGiven === true);
     if (!isChanged || kind.topics?.test(topic) !== true || (kind.isOfTheMoment && !renewed.isDated)) return false;
     // "Tom gave us a lift in his Tesla" and "switched to English for the meeting" say more than that.
-    if (!renewed.about.every((term) => kind.values.has(term) || isOfSwitch(term))) return false;
-    const isNamed = kind.common === undefined || !renewed.about.some((term) => isCommon(kind, term, known));
+    // A part that names only the old value is the reason: "back on Chrome, Firefox was too slow".
+    const old = known.values.get(kind) ?? new Set();
+    const about = renewed.parts.flatMap((part) =>
+      part.values.size > 0 && part.values.isSubsetOf(old) ? [] : part.about,
+    );
+    if (!about.every((term) => kind.values.has(term) || isCued(term) || isOfSwitch(term))) return false;
+    const isNamed =
+      kind.common === undefined || isNew || meets(values, old) || !about.some((term) => isCommon(kind, term, known));
     return isNamed && isOther(renewed, values, known.values.get(kind));
   });
 }

@@ -1,8 +1,10 @@
+import { analyse } from '#search/analysis/analyse';
 import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
 import type { QuoteFault } from './quoted-fact.ts';
 import { readStatement } from './read-statement.ts';
 import { isOfKind, type RenewedValue, renewalFit } from './renewed-values.ts';
+import type { ChangedTopic } from './statement.ts';
 
 /** A known memory of the scope of the add. */
 export type KnownMemory = {
@@ -136,21 +138,26 @@ function settleChange(
 function settleTopics(
   decisions: FactDecision[],
   at: number,
-  topics: readonly RegExp[],
+  topics: readonly ChangedTopic[],
   known: readonly KnownMemory[],
 ): boolean {
   const fact = (decisions[at] as FactDecision).fact;
-  const isChanged = (topic: string): boolean => topics.some((about) => about.test(topic));
-  const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
+  const isChanged = ({ topic, text }: StatedText): boolean =>
+    topics.some(({ about, texts, unless = [] }) => {
+      if (!about.test(topic ?? '') || texts?.test(text) === false) return false;
+      return unless.length === 0 || !hasAllTerms(text, unless);
+    });
+  const isAbout = ({ statement }: UserFact): boolean =>
+    statement !== undefined && topics.some(({ about }) => about.test(statement.topic));
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
   if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return true;
-  const targets = changeable(decisions, fact, known).filter(({ topic }) => isChanged(topic ?? ''));
+  const targets = changeable(decisions, fact, known).filter(isChanged);
   if (isAmbiguous(targets)) return false;
   const isWhole = (one: FactDecision): boolean =>
     one.kind === 'ADD' && isWithin(one.fact, fact) && hasTextOf(one.fact, fact);
   const whole = decisions.findIndex(isWhole);
   const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? (whole < 0 ? at : whole);
-  return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact));
+  return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact) && isChanged(statedBy(one.fact)));
 }
 
 /** The memories that a sentence may change: no other decision is about them, and none was stated later. */
@@ -275,6 +282,11 @@ function settleEnded(
 function statedValueOf({ text, topic }: KnownMemory): string {
   const value = readStatement(text)?.value ?? '';
   return value === '' ? (topic?.split(': ')[1] ?? '') : value;
+}
+
+function hasAllTerms(text: string, terms: readonly string[]): boolean {
+  const own = new Set(analyse(text));
+  return terms.every((term) => own.has(term));
 }
 
 /**

@@ -1,4 +1,7 @@
+import type { endedInClauses } from './clause-endings.ts';
 import type { endedValues } from './ended-values.ts';
+import type { endedOfTopic } from './named-topics.ts';
+import type { endedOfPerson } from './relatives.ts';
 import type { renewedValue } from './renewed-values.ts';
 
 /** A statement that a person makes about themselves. */
@@ -27,6 +30,17 @@ export type StatementForm = {
 /** A beginning of clauses, and the words that replace it for reading; the fact keeps the words of the speaker. */
 export type Paraphrase = readonly [beginning: RegExp, replacement: string];
 
+/** Phrases, the topics that they change, and where not every memory of a topic, the texts of those. */
+type ChangePhrases = readonly (readonly [words: RegExp, topics: RegExp, texts?: RegExp])[];
+
+/** A topic that a sentence states to have changed; of its memories only those with such a text. */
+export type ChangedTopic = {
+  readonly about: RegExp;
+  readonly texts?: RegExp | undefined;
+  /** Terms of the new value: a memory that states them all is not changed. */
+  readonly unless?: readonly string[];
+};
+
 export type StatementLanguage = {
   /** Words that mark a value as no longer true. */
   readonly endings: Parameters<typeof endedValues>[0];
@@ -54,11 +68,17 @@ export type StatementLanguage = {
   /**
    * Phrases that state a change in the speaker's life, and the topics that they change; a single word is never enough.
    */
-  readonly changed: readonly (readonly [words: RegExp, topics: RegExp])[];
+  readonly changed: ChangePhrases;
   /** Phrases that state a value, and change it beside words for a lasting present. */
-  readonly states: readonly (readonly [words: RegExp, topics: RegExp])[];
+  readonly states: ChangePhrases;
   /** Phrases of which another person is the subject, and that change something of the speaker. */
-  readonly befalls: readonly (readonly [words: RegExp, topics: RegExp])[];
+  readonly befalls: ChangePhrases;
+  /** Words for an end, wherever they stand in a clause. */
+  readonly clauses: Parameters<typeof endedInClauses>[0];
+  /** Phrases that name a thing of the speaker and its new value. */
+  readonly named: Parameters<typeof endedOfTopic>[0];
+  /** Words about people near the speaker that change what is known of them. */
+  readonly persons: Parameters<typeof endedOfPerson>[0];
   /** Words around a value that takes the place of another one. */
   readonly renewals: Parameters<typeof renewedValue>[0];
 };

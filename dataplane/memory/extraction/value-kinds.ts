@@ -10,6 +10,8 @@ export type ValueKind = {
   readonly isOfTheMoment?: true;
   /** Stems of values whose words also name something else, so that a sentence that contains one names no new value. */
   readonly common?: ReadonlySet<string>;
+  /** Terms that name such a value beside words for a change, without words for a switch: "I bank with Monzo now". */
+  readonly cues?: ReadonlySet<string>;
   /** By stem: the value, which words of both languages and of several spellings can name. */
   readonly values: ReadonlyMap<string, string>;
 };
@@ -47,6 +49,7 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:my: (?:phone|mobil|smartphon|телефон|смартфон|мобильн)|uses|has)/,
+    cues: termsOf('user owner пользователь'),
     isGiven: true,
     common: termsOf('galaxy pixel honor галакси пиксель хонор'),
     values: valuesOf(
@@ -62,12 +65,13 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:supports|my: (?:team|club|команд|клуб))/,
+    cues: termsOf('root cheer support follow fan sorry болею болельщик фанат поддерживаю'),
     // Cities and things that are named like a club.
     common: termsOf(
       'liverpool ливерпуль newcastle sunderland leeds rubin рубин krasnodar краснодар barcelona барселона milan милан inter интер bayern бавария dortmund дортмунд dynamo динамо rangers',
     ),
     values: valuesOf(
-      'chelsea/челси fulham/фулхэм arsenal/арсенал liverpool/ливерпуль everton/эвертон spurs/tottenham/тоттенхэм celtic rangers newcastle sunderland leeds spartak/спартак dynamo/динамо zenit/зенит cska/цска lokomotiv/локомотив rubin/рубин krasnodar/краснодар barcelona/барселона juventus/ювентус milan/милан inter/интер bayern/бавария dortmund/дортмунд',
+      'chelsea/челси fulham/фулхэм arsenal/арсенал liverpool/ливерпуль everton/эвертон spurs/tottenham/тоттенхэм celtic rangers newcastle sunderland leeds spartak/спартак dynamo/динамо zenit/зенит/зениту cska/цска lokomotiv/локомотив rubin/рубин krasnodar/краснодар barcelona/барселона juventus/ювентус milan/милан inter/интер bayern/бавария dortmund/дортмунд',
     ),
   },
   {
@@ -126,5 +130,50 @@ export const valueKinds: readonly ValueKind[] = [
     isGiven: true,
     common: termsOf('outlook'),
     values: valuesOf('gmail/джимейл outlook/аутлук'),
+  },
+  {
+    topics: /^favourite: (?:season|врем)/,
+    cues: termsOf(
+      'like love prefer most best favourite favorite think enjoy люблю больше нравится любимое предпочитаю пожалуй',
+    ),
+    values: valuesOf('spring/весна/весну summer/лето autumn/fall/осень winter/зима/зиму'),
+  },
+  {
+    topics: /^favourite: (?:colou?r|цвет)/,
+    cues: termsOf(
+      'like love prefer most best favourite favorite think enjoy люблю больше нравится любимый предпочитаю пожалуй',
+    ),
+    values: valuesOf(
+      'red/красный blue/синий green/зеленый yellow/желтый orange/оранжевый purple/violet/фиолетовый pink/розовый black/черный white/белый grey/gray/серый brown/коричневый turquoise/бирюзовый teal beige/бежевый burgundy/бордовый navy gold/золотой silver/серебряный lilac/сиреневый lavender/лавандовый mint/мятный',
+    ),
+  },
+  {
+    topics: /^my: (?:bank|банк)/,
+    cues: termsOf('bank banking account card банк счет карта обслуживаюсь'),
+    common: termsOf('chase discover first альфа точка'),
+    values: valuesOf(
+      'barclays hsbc lloyds natwest santander monzo revolut starling chase citibank citi nationwide halifax ing n26 wise сбер/сбербанк тинькофф/тбанк/тиньков альфа/альфабанк втб газпромбанк райффайзен росбанк озонбанк совкомбанк точка',
+    ),
+  },
+  {
+    topics: /^(?:uses|my: (?:stream|music|музык))/,
+    values: valuesOf('spotify/спотифай deezer tidal netflix/нетфликс hulu кинопоиск окко иви'),
+  },
+  {
+    topics: /^(?:uses|has|my: (?:consol|приставк))/,
+    values: valuesOf('playstation/ps5/ps4/плейстейшен xbox/иксбокс nintendo/нинтендо'),
+  },
+  {
+    topics: /^(?:uses|language|learning|my: (?:program|languag|язык))/,
+    common: termsOf('go swift rust java ruby dart'),
+    values: valuesOf(
+      'python/питон javascript/джаваскрипт typescript/тайпскрипт java/джава kotlin/котлин rust/раст golang ruby/руби php/пхп scala swift',
+    ),
+  },
+  {
+    topics: /^(?:studies|my: (?:major|факультет|специальн)|learning)/,
+    values: valuesOf(
+      'biology/биология/биофак chemistry/химия/химфак physics/физика/физфак maths/math/mathematics/математика/мехмат economics/экономика/экономфак law/право/юрфак/юрист/юриспруденция medicine/медицина/медфак history/история/истфак philosophy/философия/философ psychology/психология/психфак engineering sociology/социология linguistics/лингвистика geography/география geology/геология architecture/архитектура journalism/журналистика/журфак accounting/бухучет marketing/маркетинг pharmacy/фармация nursing dentistry programming/программирование informatics/информатика',
+    ),
   },
 ];
