@@ -1,7 +1,7 @@
 import { ConfigError, setting } from '#kit/env/read-environment';
 import type { NatsOptions } from '#queue/adapters/nats/nats-queue';
 
-/** Where the events of agents are sent. */
+/** Settings of the receiver to which events of agents are sent. */
 export const eventSettings = {
   PORTCULLIS_EVENTS_URL: setting.optional(
     setting.url({ help: 'webhook that gets the events of agents as CloudEvents; without it none are delivered' }),

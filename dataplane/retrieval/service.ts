@@ -64,7 +64,7 @@ export type RetrievalOverrides = {
 type RetrievalService = AsyncDisposable & {
   /** Origin for clients of the API; undefined for a process with the worker role only. */
   readonly url: string | undefined;
-  /** Origin for managers of collections; undefined if it is not configured. */
+  /** Base URL for managers of collections; undefined if it is not configured. */
   readonly internalUrl: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
   readonly adminUrl: string;
@@ -75,7 +75,7 @@ const creationsAtOnce = 2;
 const service = 'retrieval';
 const migrations = new URL('./migrations/', import.meta.url);
 
-/** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
+/** Composes one replica. Disposing drains it in this order: requests in flight, the worker, the connections. */
 export async function createRetrievalService(
   config: RetrievalConfig,
   secrets: RetrievalSecrets,

@@ -7,7 +7,7 @@ import { errorCodeOf, messageOf } from '../testing/start-agent.ts';
 
 const user = { 'x-user-id': 'ann', 'a2a-version': '1.0', 'content-type': 'application/json' };
 const accept = { accept: 'application/json, text/event-stream' };
-/** The first bytes of each body, which take none of the budget. */
+/** The first bytes of each body that do not count in the budget. */
 const free = 65_536;
 
 async function open(limit: number, waitMs: number) {

@@ -48,7 +48,10 @@ async function fileOf(size: number): Promise<FileReference> {
 }
 const small = async (): Promise<FileReference> => world.mint(world.add('x'));
 
-/** Sends calls with files of these sizes, whose downloads have begun and send nothing. @returns ends the downloads */
+/**
+ * Sends calls with files of these sizes, whose downloads have started and send no bytes. @returns a function that ends
+ * the downloads
+ */
 async function hold(agent: RunningAgent, sizes: readonly number[]): Promise<() => Promise<void>> {
   const open: ServerResponse[] = [];
   world.service?.sendInstead((outgoing) => void open.push(outgoing));

@@ -65,7 +65,7 @@ test('a version with an unmoved policy stays ready while the runtime of the poli
   await until('the target is refused', () => lines.some((line) => line.includes('policy_target_refused')));
   await agent.endRuntime();
   expect(errorCodeOf(await say(agent))).toBe('guardrail_error');
-  // Its probes have the same interval, and two of them must fail.
+  // The probes of the file place have the same interval, and two of them must fail.
   await moved.endRuntime();
   await until('a moved policy counts as gone', async () => (await readiness(moved)).health === 503);
   expect(await readiness(agent)).toEqual(ready);

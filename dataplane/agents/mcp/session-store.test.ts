@@ -13,7 +13,7 @@ test('an MCP session is found by its owner until its idle timeout has passed', (
   expect(sessions.find('ann', id)).toBeUndefined();
 });
 
-/** Which of these sessions are still there. */
+/** The sessions of this list that are still open. */
 const left = (sessions: SessionStore, ...opened: readonly Session[]): readonly boolean[] =>
   opened.map(({ owner, id }) => sessions.find(owner, id) !== undefined);
 

@@ -14,7 +14,7 @@ const query = z.strictObject({
   includeArtifacts: z.enum(['true', 'false']).optional(),
 });
 
-/** Bytes of the tasks of one page with their artifacts. */
+/** Maximum number of bytes of the tasks of one page with their artifacts. */
 const pageBytes = 4_194_304;
 
 type TaskPage = {
@@ -55,7 +55,7 @@ export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): 
   };
 }
 
-/** The first tasks that have at most `pageBytes` together, and at least one. */
+/** The first tasks whose sizes together are at most `pageBytes`; always at least one task. */
 function firstBytes(tasks: readonly Task[]): readonly Task[] {
   let bytes = 0;
   const end = tasks.findIndex((task) => {

@@ -47,7 +47,7 @@ export function readPolicySource(text: string): ReadSource {
     : { ok: false, problems: [problemSentences(read.problems, 'the policy')] };
 }
 
-/** A name that a mapping has more than once. It is found here, because the parser compares every pair of names. */
+/** A name that a mapping has more than once. It is found here, because the parser would compare every pair of names. */
 function repeatedName(document: Document.Parsed): string | undefined {
   let found: string | undefined;
   visit(document, {

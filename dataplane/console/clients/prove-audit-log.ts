@@ -10,13 +10,13 @@ export type ProofEvent =
   | { readonly kind: 'broken'; readonly chain: string; readonly number: number; readonly problem: string }
   | { readonly kind: 'refused'; readonly answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }> };
 
-/** Entries of one request: the maximum of the API. */
+/** Entries of one request; the API allows no more. */
 const pageSize = 500;
 const mostAttempts = 3;
 
 /**
- * Reads every entry, the oldest first, and proves all chains as `portcullis audit verify` does. The chains are read before the
- * entries: those that are added meanwhile are proved too and may be missing.
+ * Reads every entry, the oldest first, and proves all chains as `portcullis audit verify` does. The chains are read
+ * before the entries: entries that are added meanwhile are proved too, but may be missing.
  */
 export async function* proveAuditLog(
   api: Pick<ManagementApi, 'call'>,
@@ -41,7 +41,7 @@ export async function* proveAuditLog(
     }
     const after = await api.call('/api/v1/audit/chains', auditChainsSchema);
     if (after.kind !== 'value') return yield { kind: 'refused', answer: after };
-    // Retention removed entries during the walk: it is proved again.
+    // Retention removed entries while they were read, so that the proof starts again.
     const isRemoved = after.value.items.some(
       ({ chain, removed }) => removed.number !== chains.find((one) => one.chain === chain)?.removed.number,
     );

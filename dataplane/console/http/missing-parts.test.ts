@@ -28,7 +28,7 @@ const managed = {
   steps: [],
   versions: [],
 };
-/** Answers by the beginning of the path; the longest one that fits is taken. */
+/** Answers by the beginning of the path; the longest beginning that matches is used. */
 const answers: Readonly<Record<string, unknown>> = {
   '/api/v1/guardrail-policies': { items: [policy], nextCursor: null },
   [`/api/v1/guardrail-policies/${id}`]: policy,

@@ -13,7 +13,7 @@ const overview = (mark: string) => ({
 });
 const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: 'No.' });
 
-/** The events of the stream of the overview, while the management API gives these answers one after the other. */
+/** Reads the events of the stream of the overview, while the management API returns these answers one after another. */
 async function eventsOf(
   answers: readonly object[],
   sent: { readonly query?: string; readonly headers?: Record<string, string> } = {},

@@ -22,7 +22,9 @@ const policy = {
 const collection = { collection_id: id, name: 'handbook', description: '', status: 'ready' };
 const refused = { kind: 'refused', status: 503, code: 'records_unavailable', message: 'No database.' } as const;
 
-/** The pages over services that give `answers` by a part of the path; `asked` lists the paths of the requests. */
+/**
+ * Opens the pages over services that return `answers` by a part of the path; `asked` lists the paths of the requests.
+ */
 function open(answers: Readonly<Record<string, unknown>>) {
   const asked: string[] = [];
   const call = async (path: string): Promise<ApiAnswer<unknown>> => {

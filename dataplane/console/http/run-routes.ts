@@ -28,7 +28,7 @@ export function runsOfAgent(api: TenantApi, agentId: string): Promise<ApiAnswer<
   return api.call(`/agents/${agentId.toLowerCase()}/runs`, tracedRunListSchema);
 }
 
-/** Runs of agents: those that a version keeps for the person, and the trace of one. */
+/** Adds the pages of runs of agents: the runs that a version keeps for the person, and the trace of one run. */
 export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf }: RunRoutes): void {
   const base = `/agents/${agentIdForm}/versions/${versionForm}/runs`;
 

@@ -84,7 +84,7 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
 
   async function sessionOf({ subject, token, expiresAt }: SignedIn) {
     const answer = await createManagementApi(config.services.management, token).ownRights();
-    // While the API does not answer, the first page shows that.
+    // While the API does not answer, the start page says so.
     const held = answer.kind === 'value' ? answer.value : { ...noRights, view: answer.kind === 'away' };
     return {
       subject,

@@ -1,18 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsoleContext } from './environment.ts';
 
-/** Longest time without a byte: common proxies close a response after 60 s without one. */
+/** Longest time without a byte on a stream: common proxies close a response after 60 s without one. */
 const keepAliveMs = 15_000;
 
 /** A pause after each event without content: an API that does not answer is not polled in a loop. */
 const pauseMs = 1_000;
 
-/** HTML of one event; with an id, a browser that connects again sends the id of its last event. */
+/** The HTML of one event. If the event has an id, a browser that reconnects sends the id of its last event. */
 export type StreamedPart = string | { readonly html: string; readonly id: string };
 
 /**
- * Server-sent events with the HTML that the generator yields. A comment keeps the connection open where the generator yields
- * undefined, which is followed by a pause, an empty text, or, for `keepAliveMs`, nothing. The stream ends with the session, with the process, or when the browser closes it.
+ * Sends the HTML that the generator yields as server-sent events. A comment keeps the connection open when the
+ * generator yields undefined (a pause follows) or an empty text, or yields nothing for `keepAliveMs`. The stream ends
+ * with the session, with the process, or when the browser closes it.
  */
 export function streamEvents(
   context: ConsoleContext,

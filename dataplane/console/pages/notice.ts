@@ -56,7 +56,7 @@ export function refusalNotice(
     const advised = html`${text} ${errors.forbiddenText}`;
     return notice({ kind: 'error', title: errors.forbidden, text: advised, code, ...detail });
   }
-  // The other person sees the request there, and the requester the approval.
+  // The link leads to the page where another person sees the request, and where the requester sees the approval.
   const link = code === 'approval_required' ? { href: '/approvals', label: words.approvalPages.title } : undefined;
   return failureNotice(words, { title: errors.refused, code, message, ...(link === undefined ? {} : { link }) });
 }

@@ -70,7 +70,7 @@ test('the page of a policy offers the previous revision of each model where the 
   const surroundings = { models: [changed], deletingPolicies: [], rights, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain(`action="/policies/${modelId}/apply"`);
-  // The version that the page shows is sent with both forms.
+  // Both forms send the version that the page shows.
   expect(page.match(new RegExp(`name="shown.${modelId}" value="${id}:8"`, 'g'))).toHaveLength(2);
 });
 

@@ -12,7 +12,10 @@ import { timeOf } from './time.ts';
 
 /** The part of the overview about policies; empty if the overview is not available. */
 type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
-/** With the rights of the person, by which its page offers changes, and the ways to other pages of its history. */
+/**
+ * The surroundings of a policy with the rights of the person, by which its page offers changes, and with links to other
+ * pages of its history.
+ */
 type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights; readonly links: PageLinks };
 
 /** All policies. */
@@ -46,7 +49,10 @@ function statusBadge(words: Words, status: PolicySummary['status'], isDeleting: 
   return status === 'archived' ? badge('off', own.archived) : badge('good', own.draft);
 }
 
-/** One policy: its history, and the application of one version to a model unless the policy is being deleted. */
+/**
+ * The page of one policy: its history and, unless the policy is being deleted, a form that applies one version to a
+ * model.
+ */
 export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,

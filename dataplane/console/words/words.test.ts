@@ -4,7 +4,7 @@ import { ru } from './ru.ts';
 
 type Pair = { readonly path: string; readonly english: unknown; readonly russian: unknown };
 
-/** Every word in both languages, by its path. */
+/** Pairs each English word with the Russian word at the same path. */
 function pairsOf(english: unknown, russian: unknown, path = ''): readonly Pair[] {
   if (typeof english !== 'object' || english === null) return [{ path, english, russian }];
   return Object.entries(english).flatMap(([name, value]) =>
@@ -12,7 +12,7 @@ function pairsOf(english: unknown, russian: unknown, path = ''): readonly Pair[]
   );
 }
 
-/** The text, with numbers as the values of its places. */
+/** The text, with numbers as the values of its slots. */
 function textOf(word: unknown): string {
   if (typeof word !== 'function') return String(word);
   return String(word(...Array.from({ length: word.length }, (_, at) => 91 + at)));

@@ -4,7 +4,7 @@ import { startJudgedImage } from './testing/start-judged-image.ts';
 
 const bodyBytes = 524_288;
 const most = 32_768;
-/** Holds one body with the largest number of values, at 256 bytes each. */
+/** This budget holds one body with the largest number of values, at 256 bytes each. */
 const maxHeldBytes = bodyBytes + most * 256;
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
@@ -20,9 +20,9 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** Sends a message with this many values, none of which is a text; its body has this many bytes. */
+/** Sends a message with this many values, none of which is a text; the body has `length` bytes. */
 async function send(values: number, length = bodyBytes) {
-  // The body, the message and the list are values, too.
+  // The body, the message and the list count as values, too.
   const body = JSON.stringify({ message: { data: Array.from({ length: values - 3 }, () => null) } });
   const token = await world.personToken('ann');
   const answer = await world.call(`/agents/${agentId}/message:send`, { token, body: body.padEnd(length) });

@@ -26,7 +26,7 @@ function unitsOf(messages: unknown): readonly { role: string; content: string }[
   return reading.value.units.map(({ role, content }) => ({ role, content }));
 }
 
-/** The texts without those of the places where parts are joined. */
+/** The texts without those around the places where parts are joined. */
 function joinedOf(messages: unknown): readonly { role: string; content: string }[] {
   const reading = read(JSON.stringify({ model: 'm', messages }));
   if (!reading.ok) throw new Error(reading.refusal.code);
@@ -47,7 +47,7 @@ function masked(body: string, contents: readonly string[]): string {
 }
 
 const user = [{ role: 'user', content: 'hi' }];
-/** A chat request with one message, which has the given members. */
+/** A chat request with one message that has the given members. */
 const message = (members: object) => ({ messages: [{ role: 'user', content: 'a', ...members }] });
 const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
 

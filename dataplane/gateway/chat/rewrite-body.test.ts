@@ -28,7 +28,7 @@ test('a mask of a joined text that the masks of its parts do not yield is a deny
   expect(maskEdits([...parts, ...joints], contents)).toEqual({ kind: 'unmaskable' });
   const twice = parts.slice(0, 2);
   const joint: CheckUnit = { role, content: 'xx', place: { kind: 'joint', parts: twice } };
-  // The joints of a body are in the order of its parts.
+  // The texts around joined parts have the same order as the parts of the body.
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'ab', 'ab'])).toMatchObject({ kind: 'edits' });
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'b', 'ab'])).toEqual({ kind: 'unmaskable' });
 });

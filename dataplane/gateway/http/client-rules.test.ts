@@ -118,7 +118,7 @@ test('tokens of a stream whose provider reports none are estimated, even where i
     await until('the tokens of the stream are counted', async () => (await used()) > before);
     const tokens = (await used()) - before;
     before += tokens;
-    // The request is counted, too: its texts have a few words.
+    // The tokens of the request are counted, too: its texts have a few words.
     expect(tokens).toBeGreaterThanOrEqual(4);
     expect(tokens).toBeLessThan(20);
   }

@@ -36,7 +36,7 @@ function putRoute(alias: string, rest: Partial<GatewayRouteSpec>, guard: Partial
 
 const said = { role: 'user', content: 'hi' };
 
-/** A request in which the given text is the only one of its kind. */
+/** For each kind of text, a request in which the given text is the only one of that kind. */
 const requests: Readonly<Record<JudgedTextKind, (text: string) => object>> = {
   toolCalls: (text) => ({
     messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ q: text }))] }],
@@ -335,7 +335,7 @@ describe('inputs of embeddings', () => {
 });
 
 describe('text in a whole answer', () => {
-  /** An answer in which the given text is the only one of its kind, in addition to the content. */
+  /** For each kind of text, an answer in which the given text is the only one of that kind besides the content. */
   const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
     toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
     reasoning: (text) => ({ reasoning_content: text }),

@@ -265,7 +265,7 @@ describe('text of an answer outside of its content', () => {
       [129, 1],
     ] as const) {
       expect(readWhole({ root: { id: 'x'.repeat(length) } }, all).units.filter(isLong)).toHaveLength(count);
-      // In the text of the member, and alone, and the key.
+      // The text is judged together with the name of the member, alone, and as the key.
       expect(readFrame({ root: { id: 'x'.repeat(length) } }, all).texts).toHaveLength(3 * count);
     }
     expect(readWhole({ root: { created: 12_345_678_901 } }, all).units).toHaveLength(0);

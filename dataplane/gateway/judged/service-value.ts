@@ -11,8 +11,8 @@ export function isServiceText(text: string): boolean {
 }
 
 /**
- * Whether a value has the strict form of values that the API or its servers set: ids, states, times, counts, and lists or objects of
- * them. Anything else at the place of such a member can be a text of an author.
+ * Whether a value has the strict form of values that the API or its servers set: ids, states, times, counts, and lists
+ * or objects of them. Any other value of such a member can be a text of an author.
  */
 export function isServiceValue(node: JsonNode): boolean {
   switch (node.kind) {
@@ -32,7 +32,10 @@ export function isServiceValue(node: JsonNode): boolean {
 
 const categoryName = /^[\w.:/-]{0,128}$/;
 
-/** The same for the result of a moderation: names of categories, such as `harassment/threatening`, with a state or a score from 0 to 1. */
+/**
+ * Whether a value has the strict form of a moderation result: names of categories, such as `harassment/threatening`,
+ * with a state or a score from 0 to 1.
+ */
 export function isModeration(node: JsonNode): boolean {
   switch (node.kind) {
     case 'number':
@@ -54,7 +57,9 @@ const samplingMembers: ReadonlySet<string> = new Set([
 const longestDouble = 24;
 const longestSeed = 20;
 
-/** Whether a member is a number for sampling, which has many digits where a client computed it. The model does not read it. */
+/**
+ * Whether a member is a number for sampling, which has many digits if a client computed it. The model does not read it.
+ */
 export function isSamplingNumber({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
   if (value.kind !== 'number') return false;
   const length = value.end - value.start;
@@ -62,7 +67,10 @@ export function isSamplingNumber({ key, value }: { readonly key: string; readonl
   return samplingMembers.has(key) && length <= longestDouble && Math.abs(value.value) <= 2;
 }
 
-/** A member of one of these names whose value has the strict form. One of the same name with another value is a parameter. */
+/**
+ * Whether a member has one of these names and a value of the strict form. A member of the same name with another value
+ * is a parameter.
+ */
 export function isService(
   { key, value }: { readonly key: string; readonly value: JsonNode },
   names: ReadonlySet<string>,

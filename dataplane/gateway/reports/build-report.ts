@@ -35,7 +35,7 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
 
 /**
  * Whether a report differs enough to be written. `appliedThrough` also grows when routes of other gateways change; a
- * change of `appliedThrough` alone counts only after a change of a route of this gateway.
+ * change of `appliedThrough` alone is written only after a change of a route of this gateway.
  */
 export function isNews(
   next: GatewayReportSpec,

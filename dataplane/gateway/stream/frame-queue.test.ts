@@ -11,7 +11,9 @@ const frame = (delta: object, rest: object = {}, finish_reason: string | null = 
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...rest })}\n\n`;
 const done = 'data: [DONE]\n\n';
 const finish = frame({}, {}, 'stop');
-/** Runs a stream of frames with its end. `beforeEnd`: the frames that were sent before the end of the stream arrived. */
+/**
+ * Runs a stream of frames with its end. `beforeEnd`: the frames that were sent before the end of the stream arrived.
+ */
 function run(frames: readonly string[], judged: readonly JudgedTextKind[], phrase = '\u0000', end = finish) {
   const guarded = (text: string) => runGuard([Buffer.from(text)], denies(phrase), judging(...judged));
   return { ...guarded(frames.join('') + end + done), beforeEnd: guarded(frames.join('')).beforeEnd };

@@ -517,13 +517,13 @@ describe('further texts in a stream', () => {
     const frames = Array.from({ length: 4 }, () => frame({ content: 'word ' }, { citations: [text] }));
     const { windows, end } = run([...frames, finish, done], withinLimits());
     expect(end).toEqual({ kind: 'finished' });
-    // Once alone, and four times in the text of the member.
+    // The text is judged once alone, and four times in the text of the member.
     expect(windows.length).toBeLessThan((5.5 * text.length) / 960);
   });
 
   test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
     const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
-    // The name of the member is one more.
+    // The name of the member counts as one text more.
     const most = 1_024 * limits.maxMessages - 1;
     expect(run([strings(most), done]).end).toEqual({ kind: 'finished' });
     expect(run([strings(most + 1), done]).end).toEqual({

@@ -5,15 +5,21 @@ import { analyse } from '#search/analysis/analyse';
  * on Polish", "instead of tea". `isWeak` words mark it only where the sentence also states the present value.
  */
 type EndingWords = {
-  /** Empty if the value comes first in its part of the sentence: "that language I gave up", "кофе больше не пью". */
+  /**
+   * Words before the value; empty if the value comes first in its part of the sentence: "that language I gave up",
+   * "кофе больше не пью".
+   */
   readonly before: string;
   readonly after?: string;
-  /** Other topics than these cannot end with the words. */
+  /** The only topics whose values can end with these words. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
-  /** More words behind them say something else, unless they are a time: "the cat disappeared for an hour". */
+  /**
+   * The words must be at the end of their part or before a time, because other words after them change the meaning:
+   * "the cat disappeared for an hour".
+   */
   readonly isAtEnd?: true;
-  /** What the words say can have happened once only. */
+  /** The words may describe an event that happened only once. */
   readonly canPass?: true;
   /** The words name their subject themselves: "my knee put an end to". */
   readonly isOfAnySubject?: true;
@@ -22,7 +28,7 @@ export type EndingLanguage = {
   readonly endings: readonly EndingWords[];
   /** Matches words of the speaker about a change. */
   readonly ofSpeaker: (words: string) => RegExp;
-  /** Words for the time of an end, behind its words. */
+  /** Words for the time of an end, which follow the words of the ending. */
   readonly times: string;
   /** Words that end a phrase. */
   readonly boundary: string;
@@ -32,7 +38,7 @@ export type EndingLanguage = {
   readonly inside: ReadonlySet<string>;
   /** Prepositions that can occur between the words of an ending and its value. */
   readonly prepositions: string;
-  /** Words before those of an ending after which nothing has ended: "I almost left". */
+  /** Words before the words of an ending that cancel it: "I almost left". */
   readonly almost: string;
   /** Matches a clause that names the replacement of something. */
   readonly replaces: RegExp;
@@ -48,7 +54,7 @@ export type EndingLanguage = {
 export type EndedValue = {
   readonly terms: readonly string[];
   readonly topics: RegExp | undefined;
-  /** The terms are those of a clause that contains the value: the whole value of a memory must be among them. */
+  /** The terms come from a clause that contains the value: the whole value of a memory must be among these terms. */
   readonly isClause?: true;
 };
 
@@ -65,7 +71,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
     if (canPass && isOnce) continue;
     for (const { groups } of text.matchAll(pattern)) {
       const words = contentOf(language, (groups?.['value'] ?? '').split(' '), isWeak);
-      // "went off borscht goulash is better": the last word is the subject of the next clause.
+      // In "went off borscht goulash is better" the last matched word is the subject of the next clause.
       const own = groups?.['next'] === undefined || words.length < 2 ? words : words.slice(0, -1);
       const ended = analyse(own.join(' '));
       if (ended.length > 0) found.push({ terms: ended, topics });
@@ -75,7 +81,7 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
   return replaced === undefined ? found : [...found, replaced];
 }
 
-/** Topics of which a person mostly has one value at a time, so that another one takes its place. */
+/** Topics of which a person mostly has one value at a time, so that a new value replaces the old one. */
 const replaceable =
   /^(?:residence|employer|job|car|favourite|studies|learning|activity|taste|drinks|eats|uses|plan|goal|name of|habit|routine|preference|diet|my: (?:boss|hobb|хобб))/;
 /** Maximum number of words of the clause that names the new value. */
@@ -110,7 +116,7 @@ function contentOf(
 }
 
 /**
- * Whether a memory states a value that has ended: each term of the value occurs in it.
+ * Whether a memory states a value that has ended: the memory contains each term of the value.
  * @param value the terms of the value that the memory states
  */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
@@ -124,7 +130,7 @@ export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, val
   });
 }
 
-/** Whether two stems are of one word family, such as "teach" and "teacher", «бег» and «бегаю». */
+/** Whether two stems belong to one word family, such as "teach" and "teacher", «бег» and «бегаю». */
 function isKin(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (!long.startsWith(short)) return false;
@@ -163,7 +169,7 @@ function patternsOf(language: EndingLanguage): readonly EndingPattern[] {
     }
     const value = `(?:(?:${prepositions}) )?(?<value>${word}(?: ${word}){0,5})`;
     const phrase = `(?<!(?:${almost}) )(?:${before}) ${value}${end}(?<next> (?:is|are)(?![\\p{L}]))?`;
-    // A correction is often about another one: "her name is Ida, not Ada".
+    // A correction often names two values: "her name is Ida, not Ada".
     const { source } =
       isWeak === true || isOfAnySubject === true ? new RegExp(`(?<![\\p{L}])${phrase}`, 'u') : ofSpeaker(phrase);
     return { pattern: new RegExp(source, 'giu'), ...words };

@@ -3,7 +3,7 @@ import { rememberDialogue } from './testing/remember-dialogue.ts';
 
 type Said = readonly [first: string, then: string];
 
-/** The memories of a person who says these messages one after the other. */
+/** The memories of a person who says these messages one after another. */
 function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }
@@ -214,7 +214,7 @@ describe('a remark that says nothing against a memory leaves it as it is', () =>
     const before = memoriesAfter(first);
     expect(before).not.toEqual([]);
     expect(memoriesAfter(first, then)).toEqual(expect.arrayContaining([...before]));
-    // In one add, too.
+    // The result is the same if both messages are in one add.
     expect(memoriesAfter(`${first} ${then}`)).toEqual(expect.arrayContaining([...before]));
   });
 });

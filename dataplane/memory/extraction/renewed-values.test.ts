@@ -6,7 +6,7 @@ import { rememberDialogue } from './testing/remember-dialogue.ts';
 
 type Said = readonly [first: string, then: string];
 
-/** The memories of a person who says these messages one after the other. */
+/** The memories of a person who says these messages one after another. */
 function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }
@@ -114,7 +114,7 @@ describe('a value that another one of its kind takes the place of', () => {
     expect(before).not.toEqual([]);
     const after = memoriesAfter(first, then);
     expect(after.filter((text) => before.includes(text))).toEqual([]);
-    // What is said again is known.
+    // A message that is repeated is already known.
     expect(memoriesAfter(first, then, ...after)).toEqual(after);
   });
 

@@ -16,7 +16,7 @@ export type StatementForm = {
   readonly pattern: RegExp;
   /** Name of the topic; with `about`, its stemmed terms follow. */
   readonly topic: string;
-  /** Whether the value is part of the topic: a person can like many things. */
+  /** Whether the value is part of the topic, because a person can like many things. */
   readonly isOpen?: true;
   /** The pattern itself contains the negation. */
   readonly isNegative?: true;
@@ -32,20 +32,22 @@ export type StatementLanguage = {
   readonly endings: Parameters<typeof endedValues>[0];
   /** Words before a statement that do not belong to it. */
   readonly fillers: RegExp;
-  /** A clause that is a wish, a condition, a report of what others said, or a request. */
+  /** Matches a clause that is a wish, a condition, a report of what others said, or a request. */
   readonly notStated: RegExp;
   /** Words that negate a statement; the statement is read without them. */
   readonly negations: readonly (readonly [RegExp, string])[];
   /** Matches a phrase that requests to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
-  /** Other wordings for the statements that the forms read; they are tried where no form reads the clause unchanged. */
+  /**
+   * Other wordings for the statements that the forms read; a paraphrase is tried if no form reads the unchanged clause.
+   */
   readonly paraphrases: readonly Paraphrase[];
   /** Words without meaning at the end of a clause. */
   readonly tails: readonly RegExp[];
   /** The full spelling of shortened words. A pattern must take time in proportion to the text, whatever a user writes. */
   readonly plain: readonly (readonly [RegExp, string])[];
-  /** Where a question or a request can begin in a sentence that has no mark before it. */
+  /** Places where a question or a request can begin in a sentence without a mark before it. */
   readonly asked: RegExp;
   /** Words that introduce the situation after a change. */
   readonly since: RegExp;
@@ -55,10 +57,10 @@ export type StatementLanguage = {
    * Phrases that state a change in the speaker's life, and the topics that they change; a single word is never enough.
    */
   readonly changed: readonly (readonly [words: RegExp, topics: RegExp])[];
-  /** Phrases that state a value, and change it beside words for a lasting present. */
+  /** Phrases that state a value, and change it together with words for a lasting present. */
   readonly states: readonly (readonly [words: RegExp, topics: RegExp])[];
-  /** Phrases of which another person is the subject, and that change something of the speaker. */
+  /** Phrases whose subject is another person and that change a fact about the speaker. */
   readonly befalls: readonly (readonly [words: RegExp, topics: RegExp])[];
-  /** Words around a value that takes the place of another one. */
+  /** Words around a value that replaces another value. */
   readonly renewals: Parameters<typeof renewedValue>[0];
 };

@@ -32,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
       select index_bytes::int as bytes, without_vector as missing from memory.people where user_key like ${`%"${user}"]`}`;
     return row;
   };
-  /** The service with an index in which `bytes` of one person fit. */
+  /** Opens the service with an index that has room for `bytes` of one person. */
   const withRoom = (bytes: number) => openMemory({ database, config: { indexBytes: Math.ceil((bytes * 3) / 2) } });
 
   beforeAll(async () => {

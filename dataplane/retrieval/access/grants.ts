@@ -13,8 +13,8 @@ type Given = { readonly holder: Holder; readonly relation: string; readonly obje
 type Entry = (tuple: Tuple) => AuditContent;
 
 /**
- * Grants or revokes a relation to an object. Doing so again changes nothing. Only a change is noted.
- * @returns `too_many` if the object is at its limit of grants and unchanged
+ * Grants or revokes a relation to an object. Repeating the call changes nothing. Only a change is recorded.
+ * @returns `too_many` if the object has reached its maximum number of grants; nothing has changed then
  * @throws UndecidedChangeError: the relation may have changed
  * @throws RelationsUnavailableError, RelationsModelError for a name that no store accepts: nothing has changed
  */
@@ -59,7 +59,7 @@ export async function listedMembers(
   return tuples.flatMap(({ subject }) => holderOfSubject(subject, caller) ?? []);
 }
 
-/** Whether the user administers the installation. Claimed groups and agents do not count. */
+/** Whether the user administers the installation. Claimed groups and agents are ignored. */
 export function administers(relations: Relations, { user }: TenantCaller): Promise<boolean> {
   return relations.check(userSubject(user), 'administer', controlPlane);
 }
@@ -71,7 +71,7 @@ function tupleOf(
   return { subject: subjectOfHolder(holder, caller), relation, object };
 }
 
-/** Before anything is stored about it. @throws RelationsModelError */
+/** This check precedes everything that is stored about the change. @throws RelationsModelError */
 function checked(tuple: Tuple): Tuple {
   checkChange([tuple]);
   return tuple;

@@ -17,15 +17,15 @@ type Move = {
 };
 
 /**
- * Moves a collection below another one of its tenant, or to the top level, and adds the audit entry: both or neither. Moves
- * of a tenant are serialized, so that two of them never create a cycle. Readers of the old parent lose their right when
- * those of the new one gain theirs. A store outside of the database has no common transaction with it: there the move is
- * stored before it is made, and one that was left is settled by the next move of the tenant, or by `settleMoves`. So nothing is
- * repeated here.
+ * Moves a collection below another collection of its tenant, or to the top level, and adds the audit entry: both or
+ * neither. Moves of a tenant are serialized, so that two moves never create a cycle. Readers of the old parent lose
+ * their right when the readers of the new parent gain theirs. A store outside of the database has no common transaction
+ * with it: in this case the move is recorded before it is made, and an interrupted move is completed by the next move
+ * of the tenant, or by `settleMoves`. Therefore nothing is repeated here.
  * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, and `not_found`
- * if one of them does not exist; nothing has changed then
- * @throws RelationsUnavailableError, SqlUnavailableError: the collection may have moved, and then gets its entry later; the
- * same move may be sent again
+ * if one of both does not exist; nothing has changed then
+ * @throws RelationsUnavailableError, SqlUnavailableError: the collection may have moved, and then gets its entry later;
+ * the same move may be requested again
  */
 export async function moveCollection(
   ports: ChangePorts,
@@ -47,7 +47,7 @@ export async function moveCollection(
   });
 }
 
-/** Whether another level fits below a collection that exists. */
+/** Whether the tree allows another level below an existing collection. */
 export async function hasRoomBelow(sql: Sql, tenant: string, parentId: string): Promise<boolean> {
   return (await withAncestors(sql, tenant, parentId)).length < mostLevels;
 }
@@ -63,7 +63,8 @@ async function replaceParent(
   const change = replacementOf(held, wanted === undefined ? [] : [{ subject: wanted, relation: 'parent', object }]);
   if (change === undefined) return;
   if (relations.joinsTransactions) return relations.replace(change, sql);
-  // Outside of this transaction: it must be there if the process dies after the next statement.
+  // This statement is outside of the transaction, because its row must exist if the process dies after the next
+  // statement.
   await database.sql`
     insert into retrieval.collection_moves (collection_id, tenant, parent_id, entry)
     values (${collectionId}, ${tenant}, ${parentId}, ${JSON.stringify(entry)})`;

@@ -6,7 +6,7 @@ import type { ChangePorts } from './change-relations.ts';
 
 type Placed = { readonly collectionId: string; readonly parentId: string | null };
 
-/** Until the end of the transaction: no other move of the tenant is in progress. */
+/** Locks until the end of the transaction: no other move of the tenant is in progress. */
 export async function lockParents(sql: TransactionSql, tenant: string): Promise<void> {
   await takeNamedLock(sql, lockOf(tenant));
 }
@@ -18,9 +18,9 @@ export async function storeParent(sql: TransactionSql, { collectionId, parentId 
 }
 
 /**
- * Completes moves that a store outside of the database made and that were left without their parent and entry. Moves in
+ * Completes moves that a store outside of the database has made and whose parent and audit entry are missing. Moves in
  * progress are not touched.
- * @returns how many tenants had one
+ * @returns the number of tenants that had such a move
  */
 export async function settleMoves(ports: ChangePorts): Promise<number> {
   const tenants = await ports.database.sql<{ tenant: string }[]>`
@@ -33,7 +33,10 @@ export async function settleMoves(ports: ChangePorts): Promise<number> {
   return tenants.length;
 }
 
-/** Under the lock of the tenant, so that every stored move is one that was left, and the store shows whether it was made. */
+/**
+ * This runs under the lock of the tenant, so that every recorded move was interrupted, and the store shows whether it
+ * was made.
+ */
 export async function settleTenant(
   { relations, audit }: ChangePorts,
   sql: TransactionSql,

@@ -199,7 +199,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(await refusals(full, 'index')).toBe(1);
     await using roomy = await openWith(boundOf(needed + 1), opened);
     expect(await reindex(roomy, 'long-profile')).toEqual([202, undefined]);
-    // The version that is built already is the same one, whatever its size.
+    // The version that is already built has the same profile, whatever its size.
     expect(await reindex(full, 'long-profile')).toEqual([202, undefined]);
     await opened.database
       .sql`update retrieval.index_versions set state = 'failed', failure_code = 'x' where state = 'building'`;

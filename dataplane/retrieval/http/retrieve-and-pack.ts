@@ -7,10 +7,13 @@ import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { dropHidden, runSearch, type Searched, toCitations } from './run-search.ts';
 
-/** Most UTF-16 units that one token of the encoding represents. */
+/** Largest number of UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
 
-/** Searches of one request; if documents are replaced during each of them, the last one is answered without those documents. */
+/**
+ * Maximum number of searches of one request; if documents are replaced during each search, the last answer omits those
+ * documents.
+ */
 const mostSearches = 3;
 
 /** Searches one collection and packs the results into a budget of tokens. */
@@ -34,7 +37,8 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   ): Promise<PackedChunks | 'replaced'> {
     for (let chunks = ranked; ; ) {
       const packed = await pack(chunks, visibility);
-      // Chunks that were deleted or closed while tokens were counted are not returned, and the others are packed again.
+      // Chunks that were deleted or became invisible while tokens were counted are not returned, and the other chunks
+      // are packed again.
       const { shown, isReplaced } = await dropHidden(service.database.sql, visibility, chunks);
       if (isReplaced && !isLast) return 'replaced';
       if (shown.length === chunks.length) return packed;

@@ -48,7 +48,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
   const release = () => opened.database.sql`
     update retrieval.preloads set expires_at = clock_timestamp() where replica = ${pretended}`;
 
-  /** A replica with its index, which counts loads and reports the outcome of a load while the version was building. */
+  /** A replica with its index; it counts loads and reports the outcome of a load of a version that was being built. */
   async function openReplica(mostBytes = 64 * 2 ** 20) {
     const parts = new AsyncDisposableStack();
     const source = chunkSource(opened.database);

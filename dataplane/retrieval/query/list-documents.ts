@@ -3,7 +3,7 @@ import type { Sql, SqlPart } from '#sql/connect';
 import { type Visibility, visibleDocument } from './visible-chunks.ts';
 
 /**
- * The documents that are listed: those that the caller may see at present, or every live one for a writer of the
+ * Which documents are listed: those that the caller may see at present, or every live document for a writer of the
  * collection.
  */
 export type DocumentSelection = {
@@ -55,7 +55,7 @@ async function listInOrder(
   return rows.map(documentOf);
 }
 
-/** The visible ones among the first documents. */
+/** The visible documents among the first documents. */
 async function listWalked(
   sql: Sql,
   selection: DocumentSelection,

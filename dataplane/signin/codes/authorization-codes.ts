@@ -12,10 +12,10 @@ type Authorization = {
 
 /** RFC 6749, section 4.1.2 recommends at most ten minutes. */
 const lifetimeMs = 60_000;
-/** More waiting codes than one machine can have. */
+/** A larger number of waiting codes than one machine can have. */
 const mostCodes = 100;
 
-/** Codes of the authorization code grant; each is redeemed once, with the verifier of its challenge. */
+/** Codes of the authorization code grant; each can be redeemed once, with the verifier of its challenge. */
 export class AuthorizationCodes {
   readonly #waiting = new Map<string, Authorization & { readonly until: number }>();
   readonly #clock: Clock;

@@ -101,7 +101,7 @@ test('a call that no process received counts no bytes', async () => {
   expect(used).toHaveLength(1);
 });
 
-// The last test: the run that its client left counts for its caller for 30 s more.
+// This test is the last one, because the run that its client left counts for its caller for 30 s more.
 test('the bytes of a judged stream that its client left count for its person', async () => {
   image.play((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

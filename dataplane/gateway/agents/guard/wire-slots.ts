@@ -16,7 +16,7 @@ const known = names(
   'requestId progressToken tenant index logging prompts resources sampling elicitation roots level logger',
 );
 
-/** Members that name something. A UUID in them contains no text. */
+/** Members that contain an identifier. A UUID in them contains no text. */
 const ids = names('messageId contextId taskId id artifactId referenceTaskIds requestId progressToken');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -41,7 +41,7 @@ const opaque = names('raw blob url');
 const opaqueTypes = names('image audio');
 
 /**
- * The texts of a message of A2A or MCP; `opaque` if it has content that cannot be judged.
+ * The texts of a message of A2A or MCP; `opaque` if the message has content that cannot be judged.
  * @param longTexts how the policy judges a text that is larger than one check
  */
 export function wireSlots(
@@ -68,7 +68,7 @@ function visit(
     const isFixed = (ids.has(name) && uuid.test(value)) || forms[name]?.test(value) === true;
     const isName = ids.has(name) || (forms[name] !== undefined && name !== 'status' && name !== 'reason');
     if (isFixed) return true;
-    // A masked id would name something else.
+    // A masked id would identify something else, so that a mask denies the message.
     append(slots, isName ? [{ text: value }] : slotsOf(holder, key));
     return true;
   }
@@ -84,9 +84,10 @@ function visit(
 }
 
 /**
- * The text parts of a list as one text: joined by a line break, and those of a message directly, too. The blocks of a result are
- * separate values, such as numbers. A policy that judges in windows decides within the overlap of two windows, so that the text
- * around the places where parts are joined is enough; a mask in a window of the whole text would deny what the masks of the parts allow.
+ * The text parts of a list as one text: joined by line breaks, and for a message also joined without them. The blocks
+ * of a result are separate values, such as numbers. A policy that judges in windows decides within the overlap of two
+ * windows, so that the text around the places where parts are joined is enough; a mask in a window of the whole text
+ * would deny a message that the masks of its parts allow.
  */
 function joinedSlots(parts: readonly JsonValue[], name: string, longTexts: LongTexts): readonly TextSlot[] {
   const glues = name === 'content' ? ['\n'] : ['', '\n'];
@@ -122,7 +123,7 @@ function visitObject(value: Record<string, JsonValue>, found: Found): boolean {
   return true;
 }
 
-/** One by one: a call with as many arguments as a message can have texts overflows the stack. */
+/** The values are added one by one: a call with as many arguments as a message can have texts overflows the stack. */
 function append(slots: TextSlot[], more: readonly TextSlot[]): void {
   for (const slot of more) slots.push(slot);
 }

@@ -28,7 +28,7 @@ import { type PipeEnd, pipeAnswer } from './pipe-answer.ts';
 import { processBody } from './process-body.ts';
 import { type BodyParts, receiveCallBody } from './receive-body.ts';
 
-/** Time beyond that of a run in which its process may answer, milliseconds. */
+/** How much longer than its run the process may take to answer, milliseconds. */
 const slackMs = 10_000;
 /** Timeout of an operation that starts no run and streams nothing, milliseconds. */
 const shortMs = 30_000;
@@ -43,11 +43,11 @@ export type ForwardParts = IdentityParts &
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
     /**
-     * Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, counted
-     * separately from the others.
+     * Calls that start no run, by caller: whole answers of flows are counted separately from calls that end a run or a
+     * session.
      */
     readonly reads: ImageSlots;
-    /** The maximum number of them at a time for one caller with one agent. */
+    /** Maximum number of concurrent calls of each of these kinds, for one caller with one agent. */
     readonly readsAtOnce: number;
     readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
@@ -58,13 +58,14 @@ export type ForwardParts = IdentityParts &
     };
     readonly logger: Pick<Logger, 'warn'>;
     readonly shutdown: AbortSignal;
-    /** How long a client may read nothing, milliseconds. */
+    /** How long a client may read nothing before it is disconnected, milliseconds. */
     readonly clientIdleMs: number;
   };
 
 /**
- * Facts of a forwarded call for metrics and budgets, also of one that ends with a refusal: the bytes of the body that the process was sent and
- * of the answer that the client was sent, and the status of the answer of the process, once there is one.
+ * Facts about a forwarded call for metrics and budgets, even if it ends with a refusal: the bytes of the body that were
+ * sent to the process, the bytes of the answer that were sent to the client, and the status of the answer of the
+ * process, once it has arrived.
  */
 export type ForwardedCall = {
   /** Whether the process may have received the call, so that it may have run. */
@@ -115,7 +116,8 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   plane.metrics.runs.add(1);
   const onContinued = (continuedMs: number): void => {
     run.endAfter(continuedMs);
-    // The process of a flow reports its runs. For that of an image the gateway counts them, until it has ended the run.
+    // The process of a flow reports the tokens of its runs. Runs of an image are counted by the gateway until the run
+    // has ended.
     if (version.sdk === undefined) return;
     held.use(plane.pins.pin({ agentId: admitted.spec.agentId, versionId: version.versionId }));
     const kept = held.move();
@@ -124,11 +126,11 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
   try {
     await takeBudget(plane, admitted);
     await exchangeWithProcess(plane, forward, onContinued);
-    // The caller may have many answers that it does not read, so that one counts as its run until then.
+    // A caller may leave many answers unread, so an unread answer counts as a run of its caller.
     releaseOnceSent(counted, exchange.outgoing);
   } finally {
     plane.metrics.runs.add(-1);
-    // Not awaited here: a refusal is answered after this function.
+    // This promise is not awaited here: a refusal is answered after this function.
     forwarded.counted = countUse(plane, {
       agentId: admitted.spec.agentId,
       person: admitted.caller.subject,
@@ -138,8 +140,8 @@ export async function forwardCall(plane: ForwardParts, forward: Forward): Promis
 }
 
 /**
- * Which places of its caller a call takes that starts no run. A caller that follows all of its runs can still stop them, and one whose
- * subscriptions have all of their places can read its tasks.
+ * The places of its caller from which a call that starts no run takes one. A caller that follows all of its runs can
+ * still stop them, and a caller whose subscriptions have all of their places can still read its tasks.
  */
 function placesOf({ call: { operation }, admitted, exchange }: Forward): 'end' | 'whole' | 'other' {
   if (operation.name === 'tasks:cancel' || exchange.incoming.method === 'DELETE') return 'end';
@@ -171,13 +173,14 @@ async function takeBudget(
 /** A call as its process gets it. */
 type PreparedCall = {
   readonly process: ProcessCall;
-  /** Bytes of its body. */
+  /** Number of bytes of the body. */
   readonly length: number;
   readonly asked: JudgedCall['asked'];
 };
 
 /**
- * Receives the body of a call, judges it for an image, and issues the identity. Its bytes are released when they were sent.
+ * Receives the body of a call, judges it for an image, and issues the identity. The bytes of the body are released when
+ * they were sent.
  * @throws AgentRefusal
  */
 async function prepareCall(
@@ -250,7 +253,7 @@ async function exchangeWithProcess(
   forwarded.sent = length;
   forwarded.reached = true;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
-    // Without a client the process of a flow ends a run whose answer has not begun, except over MCP.
+    // If the client has left, the process of a flow ends a run whose answer has not begun, except over MCP.
     if (version.sdk !== undefined || operation.mode === 'MCP') onContinued(unwatchedMs);
     if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
     throw reason;
@@ -295,17 +298,17 @@ async function exchangeWithProcess(
   }
 }
 
-/** An answer of an image that was not read to its end. After another status than one of success there is no run. */
+/** Whether an answer of an image was not read to its end. An answer without a success status belongs to no run. */
 function isUnread({ status, body }: Extract<ProcessAnswer, { readonly kind: 'answer' }>): boolean {
   return status < 300 && !body.readableEnded;
 }
 
 /**
- * How long a run counts after the end of its answer, milliseconds. The process continues the run of a stream for a while, in case its
- * client comes back, and an image may do so with every run. The process of a flow ends the stream of a client that reads too slowly with
- * an error. Then the run continues until its end, which the gateway does not learn, so that no client frees its place in this way. An
- * answer that broke off without an error has no run left, because the process was killed, or one that the process ends soon, because it
- * has no reader.
+ * How long a run counts after the end of its answer, milliseconds. The process continues the run of a stream for a
+ * while, in case its client reconnects, and an image may do so with every run. The process of a flow ends the stream of
+ * a client that reads too slowly with an error. In this case the run continues until its end, which the gateway does
+ * not learn, so that a client cannot free its place in this way. If an answer broke off without an error, its run has
+ * ended because the process was killed, or will end soon because it has no reader.
  */
 function continuedAfter(
   end: PipeEnd,
@@ -319,7 +322,8 @@ function continuedAfter(
 }
 
 /**
- * The texts of a call of an image, which does not judge them itself. The values of its body take memory while they are judged.
+ * Judges the texts of a call for an image that does not judge them itself. The values of its body take memory while
+ * they are judged.
  * @throws AgentRefusal
  */
 async function judgeImageCall(
@@ -376,9 +380,9 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
 }
 
 /**
- * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent one; where
- * that could join half of an event, and in any other answer, the connection is closed, so that the client does not take
- * it for complete.
+ * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent such an event.
+ * If that event could follow half of an event, or if the answer is not a stream, the connection is closed, so that the
+ * client does not take the answer for complete.
  */
 function endBroken(
   { outgoing, trace }: AgentExchange,

@@ -17,11 +17,13 @@ export class UnlistedVersions {
     this.#now = now;
   }
 
-  /** Call this method when a newer version of the route replaces the previous one. */
+  /**
+   * Notes the versions that are no longer listed. Called when a newer version of the route replaces the previous one.
+   */
   replaced(before: AgentRouteSpec | undefined, next: AgentRouteSpec): void {
     this.forget();
     const until = this.#now() + keptMs;
-    // The runs of another agent of the same name have no rights here.
+    // The runs of another agent with the same name have no rights here.
     if (before?.agent.uid !== next.agent.uid) this.#versions.clear();
     else for (const version of before.versions) this.#versions.set(version.versionId, { version, until });
     for (const { versionId } of next.versions) this.#versions.delete(versionId);

@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
   const end = (docId: string) => opened.database.sql`
     update retrieval.jobs set status = 'DONE', available_at = now() where doc_id = ${docId} and status = 'RUNNING'`;
 
-  /** Claims a job again and again, each after the end of the former one, until it is one of this tenant. */
+  /** Claims jobs, one after the end of another, until the claimed job belongs to this tenant. */
   async function attemptsUntil(prefix: string, claim: typeof claimJob): Promise<number> {
     for (let attempts = 1; attempts <= 80; attempts += 1) {
       const docId = (await claim(opened.database.sql, 60_000))?.docId ?? 'none';

@@ -22,13 +22,13 @@ export type ClearPorts = {
 /** Shortest and longest pause before the removal of a version is repeated, milliseconds. */
 const pauses = { firstMs: 5_000, maxMs: 300_000 } as const;
 
-/** A version that could not be removed, and the time before which it is not tried again. */
+/** A version that could not be removed, and the time of the next attempt. */
 type Paused = { readonly backoff: Backoff; until: number };
 
 /**
- * Returns a function that removes failed versions, and retired ones after the queries that began before the switch have
- * ended, and returns how many it removed. A version that cannot be removed is tried again after a pause, which grows, and
- * does not delay other versions.
+ * Returns a function that removes failed versions, and retired versions once the queries that began before the switch
+ * have ended. It returns the number of removed versions. Removing a version is retried after a growing pause, and a
+ * version that cannot be removed does not delay others.
  */
 export function versionClearer(ports: ClearPorts): (signal: AbortSignal) => Promise<number> {
   let paused: ReadonlyMap<string, Paused> = new Map();

@@ -3,7 +3,7 @@ import { DocumentFault } from '../faults.ts';
 import { maskingJob } from '../jobs/masking-job.ts';
 import type { ClaimedVersion } from './claim-version.ts';
 
-/** Number of documents that are looked up in one statement. */
+/** Number of documents that one statement looks up. */
 const batch = 100;
 
 type LackingDocuments = {

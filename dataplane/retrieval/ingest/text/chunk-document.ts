@@ -14,8 +14,8 @@ export type TextChunk = {
 };
 
 /**
- * Splits a document into chunks, each when it is requested. Every character is in a chunk, except the white space
- * between blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
+ * Splits a document into chunks; each is made when it is requested. Every character is in a chunk, except the white
+ * space between blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
  */
 export function* chunkDocument(document: CanonicalText, lengths: ChunkLengths): Generator<TextChunk> {
   let no = 0;

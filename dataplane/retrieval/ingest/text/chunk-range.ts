@@ -17,10 +17,10 @@ const word = 3;
 const anywhere = 4;
 
 /**
- * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one ends in the second
- * half of the span, otherwise of a line, of a sentence, of a word, and otherwise between any two characters. Tables are
- * split between rows if a row ends inside the span. Every span begins after the start of the previous one and not after
- * its end.
+ * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if a paragraph ends in the
+ * second half of the span, otherwise at the end of a line, a sentence or a word, and otherwise between any two
+ * characters. Tables are split between rows if a row ends inside the span. Every span begins after the start of the
+ * previous span and not after its end.
  */
 export function* chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): Generator<Span> {
   let { start } = range;

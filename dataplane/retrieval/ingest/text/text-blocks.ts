@@ -15,7 +15,7 @@ export type DocumentBlocks = { readonly title?: string; readonly blocks: readonl
 
 /**
  * The blocks of a document: sections, tables, then other keys. Blocks without text are left out.
- * @param mostUnits length of the text; that of a stored one has no bound
+ * @param mostUnits maximum length of the text; undefined for a stored text, which has no limit
  * @throws LongTextError
  */
 export function textBlocks(content: DocumentContent, mostUnits?: number): DocumentBlocks {
