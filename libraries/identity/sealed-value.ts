@@ -11,7 +11,7 @@ type Sealer = {
 
 /**
  * @param key 32 bytes
- * @param purpose a value that was sealed for one purpose is not opened for another
+ * @param purpose a value that was sealed for one purpose cannot be opened for another
  */
 export function createSealer(key: Uint8Array, purpose: string, clock: Clock = systemClock): Sealer {
   return {

@@ -23,8 +23,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The same number, counted in slices, so that other requests are answered meanwhile.
- * @param most a count above it is not completed: the result is then any number above it
+ * Counts the tokens of a text in several turns of the event loop, so that other requests are answered meanwhile.
+ * @param most above this number counting may stop early: the result is then any number above it
  */
 export async function countTokensInTurns(text: string, turns: Turns, most = Number.POSITIVE_INFINITY): Promise<number> {
   let tokens = 0;

@@ -53,7 +53,7 @@ const agentsSchema = z.strictObject({
     .describe('inUse are versions that a loaded route lists or that calls in flight use.'),
 });
 
-/** The state of one gateway replica. Written by that replica only. */
+/** The state of one gateway replica. Only that replica writes it. */
 const gatewayReportSpecSchema = z.strictObject({
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
   bootId: z.uuid().max(36).describe('bootId is new at every start of the process.'),

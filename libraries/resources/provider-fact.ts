@@ -15,8 +15,8 @@ export type ProviderFact =
     };
 
 /**
- * A failure at any ready replica counts: a part of the requests fails. A fact about the model comes before facts about
- * rules, because no request is answered without the model.
+ * A failure at any ready replica counts, because it affects a part of the requests. A fact about the model has priority
+ * over facts about rules, because without the model no request is answered.
  */
 export function providerFactOf(
   reports: readonly Pick<GatewayReportSpec, 'ready' | 'providers'>[],

@@ -11,8 +11,9 @@ import { traceHeaders } from './trace-headers.ts';
 const sessionSeconds = 86_400;
 
 /**
- * The memories and session states of the memory service. Memories belong to the caller of the run and to its agent, a
- * state to its session, too; all three are from the context of the run. A session without a state has an empty one.
+ * The memories and session states of the memory service. A memory belongs to the caller of the run and to its agent, a
+ * session state also to its session; these names come from the context of the run. A session without a stored state has
+ * an empty state.
  */
 export function createMemoryPorts({
   url,
@@ -52,7 +53,10 @@ export function createMemoryPorts({
   };
 }
 
-/** The same key for all attempts of a node, so that an add whose answer was lost is not stored twice. */
+/**
+ * The idempotency key of an add, equal for all attempts of a node, so that an add whose answer was lost is not stored
+ * twice.
+ */
 function addKey({ runId, path }: PortCall): string {
   return createHash('sha256').update(`${runId}\n${path}`).digest('hex');
 }

@@ -39,7 +39,7 @@ type ListenValues = {
   readonly PORTCULLIS_TLS_KEY_FILE: string | undefined;
 };
 
-/** The address for clients. @throws ConfigError when only one of both files is set */
+/** The address for clients. @throws ConfigError when only one of the two TLS files is set */
 export function listenAddressOf(read: ListenValues): ListenAddress {
   const { PORTCULLIS_TLS_CERTIFICATE_FILE: certificateFile, PORTCULLIS_TLS_KEY_FILE: keyFile } = read;
   if (certificateFile === undefined && keyFile === undefined) return read.PORTCULLIS_LISTEN;

@@ -18,7 +18,7 @@ const maxIdleBytes = 262_144;
  * Reads server-sent events from bytes, however they are split (HTML standard, "Parsing an event stream"): LF, CR and
  * CRLF end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is
  * ignored, and an incomplete last event is discarded. `maxEventBytes` bounds the memory of one event; after a larger
- * one every call of `next` returns `too_large`.
+ * event every call of `next` returns `too_large`.
  */
 export class SseReader {
   readonly #maxEventBytes: number;
@@ -30,12 +30,15 @@ export class SseReader {
   #length = 0;
   #start = 0;
   #scanned = 0;
-  /** The first CR at or after `#start`, as far as it was searched; beyond all bytes if there is none. */
+  /**
+   * The position of the first CR at or after `#start`, in the bytes that were searched; a position after all bytes if
+   * there is no CR.
+   */
   #nextReturn = Number.POSITIVE_INFINITY;
   #atBegin = true;
   #skipLineFeed = false;
   #lines: Buffer[] = [];
-  /** How many of the lines are copies; the other ones are views. */
+  /** How many of the lines are copies; the other lines are views. */
   #copied = 0;
   #eventBytes = 0;
   #name = '';
@@ -82,7 +85,7 @@ export class SseReader {
       if (event !== undefined) return event;
     }
     if (this.#tooLarge) return { kind: 'too_large' };
-    // A line that waits for the rest of its event must not keep more bytes in memory than its own.
+    // A line that waits for the rest of its event must not keep more bytes in memory than its own bytes.
     for (; this.#copied < this.#lines.length; this.#copied += 1) {
       this.#lines[this.#copied] = Buffer.from(this.#lines[this.#copied] as Buffer);
     }
@@ -90,7 +93,7 @@ export class SseReader {
     return undefined;
   }
 
-  /** The memory of a large event is not kept for the small ones after it. */
+  /** Releases the memory of a large event, so that it is not kept for the small events that follow. */
   #releaseLarge(): void {
     if (this.#start < this.#length || this.#buffer.length <= maxIdleBytes) return;
     this.#buffer = Buffer.alloc(0);
@@ -117,7 +120,7 @@ export class SseReader {
     return line;
   }
 
-  /** The position of the next line end; that of the last byte plus one if there is none. */
+  /** The position of the next line end; the number of bytes if there is no line end. */
   #lineEnd(): number {
     const from = Math.max(this.#start, this.#scanned);
     if (this.#nextReturn < from) this.#findReturn(from);

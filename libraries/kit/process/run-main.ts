@@ -59,7 +59,7 @@ export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
     process.exit(EXIT.failed);
   }
 
-  // After the parent ended, the pipes are closed; a failed write must not interrupt the shutdown.
+  // After the parent has ended, the pipes are closed; a failed write must not interrupt the shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

@@ -26,7 +26,7 @@ export function traceExportOf({
   return url === undefined ? undefined : { url, tokenFile };
 }
 
-/** The same settings for a child process. */
+/** The trace settings as environment variables for a child process. */
 export function traceEnvironment(traces: TraceExport | undefined): Readonly<Record<string, string>> {
   if (traces === undefined) return {};
   const { url, tokenFile } = traces;

@@ -90,7 +90,7 @@ test('a manifest member named __proto__ becomes an ordinary member', () => {
   expect(messages(text)).toEqual([expect.stringMatching(/^spec\.__proto__\|is an unknown field/)]);
 });
 
-/** A binding in the block style, one field a line. */
+/** A binding in the block style, with one field on each line. */
 const lines =
   'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBinding\nmetadata:\n  name: one\nspec:\n  gateway: default\n';
 

@@ -7,7 +7,7 @@ const lastTime = Symbol('time of the newest change of the spec');
 type SpecEntry = { readonly manager: string; readonly time: string };
 const maxManagerLength = 128;
 
-/** One string per manager, however many objects name it. */
+/** Each manager's name is kept as one string, however many objects name the manager. */
 const known = new Map<string, string>();
 const maxKnown = 1_000;
 
@@ -21,8 +21,9 @@ export function keepLastManager<M extends object>(metadata: M & { readonly manag
 }
 
 /**
- * The field manager that last changed the spec of an object as it was read, as the author of the change; empty where
- * the server records none, or two of the same second. It is the name of a program, such as kubectl-client-side-apply, and proves no identity.
+ * The field manager that last changed the spec of an object as it was read, as the author of the change; empty if the
+ * server records no manager, or two in the same second. A field manager is the name of a program, such as
+ * kubectl-client-side-apply, and proves no identity.
  */
 export function managerNote(metadata: object): ChangeNote {
   const manager = (metadata as { readonly [lastManager]?: string })[lastManager];
@@ -30,12 +31,15 @@ export function managerNote(metadata: object): ChangeNote {
   return author.success ? { author: author.data } : {};
 }
 
-/** When the spec of an object as it was read last changed, by the clock of the server: RFC 3339, undefined where it records none. */
+/**
+ * The time of the last change of the spec of an object, by the clock of the server: RFC 3339; undefined if the server
+ * records none.
+ */
 export function changeTime(metadata: object): string | undefined {
   return (metadata as { readonly [lastTime]?: string })[lastTime];
 }
 
-/** Times are whole seconds: of two managers of the same second it is not known which one was last. */
+/** Times are whole seconds: if two managers changed the object in the same second, the order is not known. */
 function newestChange(managedFields: unknown): { readonly manager?: string; readonly time: string } | undefined {
   if (!Array.isArray(managedFields)) return undefined;
   let newest: SpecEntry | undefined;

@@ -27,7 +27,7 @@ export type WatchOptions = {
   readonly fieldSelector?: string;
   /** Seconds after which the server ends the watch; 20 when absent. */
   readonly timeoutSeconds?: number;
-  /** Longest wait for the beginning of the response, milliseconds; that of the whole watch when absent. */
+  /** Longest wait for the beginning of the response, milliseconds; by default the timeout of the whole watch. */
   readonly connectTimeoutMs?: number;
 };
 

@@ -50,7 +50,7 @@ type Setup = AsyncDisposable & {
   readonly logged: string[];
   /** Delays after failures, milliseconds. */
   readonly delays: number[];
-  /** How often the reflector reset its backoff. */
+  /** How often the reflector has reset its backoff. */
   readonly resets: () => number;
 };
 

@@ -5,7 +5,7 @@ import { type Relations, relationLimits, type Tuple } from '../ports.ts';
 import { RelationsModelError } from '../relations-error.ts';
 import { userSubject } from '../subject.ts';
 
-/** An empty store for one test. */
+/** Opens an empty store for one test. */
 type OpenEmptyRelations = () => Promise<Relations>;
 
 const ann = userSubject({ issuer: 'https://issuer.example', subject: 'ann' });

@@ -14,7 +14,7 @@ const read = (bytes: Uint8Array): PackedRows => {
   if (rows === undefined) throw new Error('the block was not read');
   return rows;
 };
-/** For each entry how often each hash occurs in it. */
+/** For each entry, how often each hash occurs in it. */
 const counted = ({ ids, high, low, ends, occurrences }: PackedRows) => {
   const counts = ids.map(() => ({}) as Record<string, number>);
   for (const [no, end] of ends.entries()) {

@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
 
   test('a removal of many expired entries reads each of them only twice', async () => {
     await using database = await openTestDatabase();
-    // One connection, which reports its own statistics on request.
+    // A connection of its own, which reports its own statistics on request.
     await using alone = database.database.alone({ statementTimeoutMs: 10_000 });
     const log = await openPostgresAudit(alone, 'one');
     const batches = Array.from({ length: 10 }, (_, at) => at * 500);

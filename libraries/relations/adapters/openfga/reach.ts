@@ -8,7 +8,7 @@ export type ReadTuples = (subject: string, type: ObjectType) => Promise<readonly
 /** Maximum number of pairs of object and relation that one call visits. */
 export const largestReach = 10_000;
 
-/** Tuples that one walk reads at a time. */
+/** Number of tuples that one walk reads concurrently. */
 const readsAtOnce = 16;
 
 type WalkPorts = {

@@ -19,7 +19,7 @@ function raised(rows: LabelRows, labels: readonly string[]): readonly number[] {
   return [...flags.keys()].filter((row) => flags[row] === 1);
 }
 
-/** The rows with one of the labels, by looking at each row. */
+/** The rows with one of the labels, found by checking each row. */
 function expected(labels: readonly string[]): readonly number[] {
   return [...labelled.keys()].filter((row) => [...(labelled[row] ?? []), 'shared'].some((one) => labels.includes(one)));
 }

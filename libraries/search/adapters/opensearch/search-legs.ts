@@ -11,7 +11,9 @@ import type { WriteTarget } from './write-documents.ts';
 export const queryLimits = {
   /** Candidates of a leg. */
   window: 5_000,
-  /** Different terms of a bm25 leg that count; further ones, in the order of the query, do not. */
+  /**
+   * Maximum number of different terms of a bm25 leg that count; further terms, in the order of the query, are ignored.
+   */
   terms: 900,
 } as const;
 
@@ -19,18 +21,21 @@ export const queryLimits = {
 const beyondWindow = 16;
 /** The largest number of neighbours that OpenSearch accepts. */
 const mostNeighbours = 10_000;
-/** With this boost the mark of the partition comes before every hit. */
+/** With this boost the mark of the partition precedes every hit. */
 const markBoost = 1e9;
 
 type Found = {
-  /** The change through which the partition was in the index that answered; undefined if it was not there. */
+  /**
+   * The last change of the partition that the answering index contains; undefined if the index does not have the
+   * partition.
+   */
   readonly appliedThrough: bigint | undefined;
   readonly ranking: readonly Candidate[];
 };
 
 /**
- * One ranking for each leg. Every answer has the mark of the partition from the same state of the same shard, so
- * that an index that was lost, replaced or restored is never taken for an empty one.
+ * One ranking for each leg. Every answer has the mark of the partition from the same state of the same shard, so that
+ * an index that was lost, replaced or restored is never mistaken for an empty index.
  */
 export async function searchLegs(
   target: WriteTarget,
@@ -52,7 +57,9 @@ export async function searchLegs(
   }
 }
 
-/** Whether further neighbours may have the score of the last one in the window: the order by id needs all of them. */
+/**
+ * Whether further neighbours may have the same score as the last one in the window: the order by id needs all of them.
+ */
 function endsInTie(query: CandidateQuery, at: number, ranking: readonly Candidate[], neighbours: number): boolean {
   if (query.legs[at]?.kind !== 'vector' || ranking.length < neighbours) return false;
   return ranking[query.window - 1]?.score === ranking.at(-1)?.score;
@@ -108,7 +115,7 @@ function searchOf(leg: Leg, { query, filter, neighbours }: Parts): Clause {
   };
 }
 
-/** A term that is asked twice counts twice. */
+/** A term that occurs twice in the query counts twice. */
 function countedTerms(terms: readonly string[]): string {
   const counted = new Set([...new Set(terms)].slice(0, queryLimits.terms));
   return terms.filter((term) => counted.has(term)).join(' ');

@@ -1,6 +1,6 @@
 import type { PackedSegment } from './packed-segment.ts';
 
-/** A stored segment with its number and the rows that ended since it was packed. */
+/** A stored segment with its number and the rows that ended after it was packed. */
 export type OpenedSegment = {
   readonly number: number;
   readonly segment: PackedSegment;
@@ -19,7 +19,7 @@ type Repack = {
 /** Segments with fewer live rows are packed again together with later changes, so that a partition has few segments. */
 export const smallSegment = 1_024;
 
-/** Decides which stored segments are packed again after changes of groups, and which rows end in the others. */
+/** Decides which stored segments are packed again after changes of groups, and which rows end in the other segments. */
 export function planRepack(stored: readonly OpenedSegment[], changed: readonly string[]): Repack {
   const replaced: number[] = [];
   const groups = new Set<string>();
