@@ -4,8 +4,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { OutcomeRecord } from './application.ts';
 
 /**
- * The author and the reason of an application: as the writer of the binding stated them, else the field manager. An
- * application that the binding no longer requests, or that keeps the token of another one, has no stated note.
+ * The author and the reason of an application: as the writer of the binding stated them, else the field manager. If the
+ * binding no longer requests the application, or if it kept the token of another application, there is no stated note.
  */
 export function noteOfOutcome(
   outcome: Pick<OutcomeRecord, 'operationId' | 'policyId' | 'policyRevision' | 'contentProfile'>,

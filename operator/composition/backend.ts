@@ -17,7 +17,10 @@ import type { ServedPolicies } from '../served/ports.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import type { Leadership, LeadershipLostError } from './leadership.ts';
 
-/** The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes it. */
+/**
+ * The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes
+ * it.
+ */
 export type Backend = {
   /** The API that holds the resources. */
   readonly apiUrl: string;

@@ -12,7 +12,7 @@ type Snapshot = { readonly version: number; readonly objects: readonly StoredObj
 
 export type Page = {
   readonly objects: readonly StoredObject[];
-  /** Version of the whole list, the same on each of its pages. */
+  /** Version of the whole list, which is the same on all of its pages. */
   readonly version: number;
   readonly continue: string | undefined;
   /** Objects after this page; unknown for a selection. */
@@ -28,7 +28,7 @@ type PageQuery = {
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 
-/** Pages of consistent lists: for a limited time later pages show the state of the first one. */
+/** Pages of consistent lists: for a limited time, later pages show the state at the time of the first page. */
 export type ListSnapshots = { page(query: PageQuery): Page };
 
 /** Keeps only lists that have a next page. */

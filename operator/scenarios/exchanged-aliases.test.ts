@@ -91,7 +91,7 @@ test.concurrent.each([
     await waitForCondition(platform, name, 'Ready', 'True');
   }
   expect(seen.broken).toEqual([]);
-  // One binding of the exchange released its alias first and moved twice; the others moved once.
+  // One binding of the exchange released its alias first and moved twice; the other bindings moved once.
   expect(seen.moves).toHaveLength(names.length + 1);
 });
 

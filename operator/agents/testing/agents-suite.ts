@@ -10,7 +10,7 @@ export type AgentsPlace = AsyncDisposable & {
   start(name: string): Promise<void>;
   /** Makes the process of the version fail. */
   fail(name: string): Promise<void>;
-  /** Creates another operator's adapter at the same place, after this one has ended. */
+  /** Creates the adapter of a later operator at the same place, after this one has ended. */
   succeed(): Promise<AgentHost>;
 };
 

@@ -23,7 +23,7 @@ export function bundleMapName(digest: string): string {
   return `portcullis-bundle-${digest.slice(0, 16)}`;
 }
 
-/** A bundle, which never changes. It has no owner, because workloads share it. */
+/** The ConfigMap of a bundle. It never changes, and has no owner, because workloads share it. */
 export function makeBundleMap(digest: string, bytes: Buffer): ConfigMap {
   return {
     apiVersion: 'v1',

@@ -192,7 +192,7 @@ export function createAgentController(options: AgentControllerOptions) {
   return { reconcile };
 }
 
-/** Whether the store of rights could not be asked. */
+/** Whether the store of rights did not answer. */
 function isAway(rights: AgentSnapshot['rights']): boolean {
   return rights === 'away' || rights === 'refused';
 }

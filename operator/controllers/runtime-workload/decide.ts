@@ -39,7 +39,7 @@ function keep(s: WorkloadSnapshot): WorkloadStep | undefined {
   return { kind: 'keep', replicas };
 }
 
-/** Running processes do not read the bundle again; new ones do. */
+/** Running processes do not read the bundle again; new processes do. */
 function restore(s: WorkloadSnapshot): WorkloadStep | undefined {
   return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }

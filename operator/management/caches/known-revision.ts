@@ -11,7 +11,10 @@ export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly recordedAt: string;
   /** Size of its definition and tests. */
   readonly bytes: number;
-  /** The field manager that removed the text; absent for a revision with its text, and where the server names none. */
+  /**
+   * The field manager that removed the text; absent for a revision with its text, and if the server names no field
+   * manager.
+   */
   readonly purgedBy?: string | undefined;
   /** RFC 3339: time of the removal by the clock of the server. The client sets `purgeTime`, but cannot set this time. */
   readonly purgeSeenAt?: string | undefined;

@@ -15,7 +15,7 @@ type AuditOperation = (typeof auditOperationNames)[number];
 type AuditParameter = Parameter<ManagementErrorCode>;
 
 const pageSize = { min: 1, max: 500, default: 100 } as const;
-/** A cursor belongs to one order: it names the last entry of a page. */
+/** A cursor is valid for one order of the list, because it names the last entry of a page. */
 const position = z.string().regex(/^[1-9]\d{0,18}$/);
 const cursors = {
   newest: createCursors('audit-newest/v1', position),

@@ -16,7 +16,7 @@ export type ModelSnapshot = {
   readonly route: PinnedRoute | undefined;
   /** The application history, newest first. */
   readonly history: OutcomeHistory;
-  /** Whether the operator reports the desired application as in progress, also again after a failure. */
+  /** Whether the operator reports the desired application as in progress, including a retry after a failure. */
   readonly isInProgress: boolean;
   /** The running replicas of the gateway, compared with the route. */
   readonly replicas: readonly ReplicaView[];

@@ -24,8 +24,8 @@ type OverviewSources = {
 };
 
 /**
- * Every model, ordered by name, from the watched resources and the running replicas: no request to the resource server.
- * The words are those of `portcullis why`.
+ * Every model, ordered by name, from the watched resources and the running replicas, without a request to the resource
+ * server. The wording is that of `portcullis why`.
  */
 export async function readOverview({ caches, gateways, program }: OverviewSources): Promise<Overview> {
   const reports = await runningReports({ caches, gateways });
@@ -72,7 +72,7 @@ function overviewModel(facts: BindingDependencies, program: string): Omit<Overvi
   const note = appliedBy(binding);
   return {
     name: metadata.name,
-    // The label of a copied object names a model that is not this one.
+    // The label of a copied object names a different model.
     modelId: isShownModel(binding) ? (metadata.labels?.[idLabel] ?? null) : null,
     alias: spec.model.alias,
     gateway: spec.gateway,

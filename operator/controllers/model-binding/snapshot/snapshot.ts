@@ -38,12 +38,12 @@ export type Snapshot = ProgressSnapshot & {
   };
   readonly conditions: readonly Condition[];
   readonly history: OutcomeHistory;
-  /** The pinned application of the status; absent before the first one. */
+  /** The pinned application in the status; absent before the first one. */
   readonly pinned: PinnedView | undefined;
   /** The workload that `status` names as starting. */
   readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
-  /** Absent if the route keeps its alias, or moves to the desired one. */
+  /** The move of the route to another alias; absent if the route keeps its alias, or moves to the desired one. */
   readonly move: AliasMove | undefined;
   /** The provider that the route uses; it may differ from the provider that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;

@@ -59,7 +59,7 @@ export function operationOfRow(row: OperationRow): CommandRecord {
   };
 }
 
-/** Rows that can be read. @param onUnreadable is called with the operation id of each other one */
+/** The rows that can be read. @param onUnreadable is called with the operation id of each row that cannot be read */
 export function readableRows(
   rows: readonly OpenOperationRow[],
   onUnreadable: (operationId: string) => void,
