@@ -52,7 +52,7 @@ function refused(message: string): { readonly ok: false; readonly problems: read
   return { ok: false, problems: [{ code: 'bundle_invalid', message }] };
 }
 
-/** How many leading members of a path identify policy, stage and rule. */
+/** How many leading members of a path name the policy, the stage and the rule. */
 function named({ policyId, stage, rule }: ReturnType<typeof placeOf>): number {
   if (rule !== undefined && stage !== undefined && policyId !== undefined) return 5;
   if (policyId === undefined) return 0;

@@ -16,7 +16,7 @@ export type CheckHeaders = {
   readonly contentType: OnceHeader;
   readonly contentEncoding: OnceHeader;
   readonly contentLength: OnceHeader;
-  /** Not part of the contract; unknown values are ignored. */
+  /** A header that is not part of the contract; unknown values are ignored. */
   readonly explain: OnceHeader;
 };
 
@@ -45,7 +45,9 @@ export type PendingCheck = {
   decidedBy?: string | undefined;
 };
 
-/** One condition on a check: the code of the refusal, or nothing. A gate never throws because of client input. */
+/**
+ * One condition on a check: returns the code of the refusal, or undefined. A gate never throws because of client input.
+ */
 export type Gate = (check: PendingCheck) => CheckErrorCode | undefined;
 
 /** The refusal of the first gate in the list that fails. */

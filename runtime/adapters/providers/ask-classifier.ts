@@ -68,7 +68,7 @@ export function createClassifier(
   };
 }
 
-/** The verdict of a chat completion: refused, truncated, or exactly one decision in its content. */
+/** The verdict in a chat completion: refused, truncated, or exactly one decision in its content. */
 function readCompletion(value: JsonValue): Verdict {
   const completion = completionSchema.safeParse(value);
   if (!completion.success) return { kind: 'failed', code: 'provider_invalid_answer' };

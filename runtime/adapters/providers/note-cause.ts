@@ -6,7 +6,7 @@ type Ask = (question: Question, signal: AbortSignal) => Promise<Verdict>;
 export type NoteProvider = (cause: ProviderCause | undefined) => void;
 
 /**
- * The same call with the cause in its verdict. A call that the caller ended does not show the state of the provider.
+ * A call that adds the cause to its verdict. If the caller ended the call, the result says nothing about the provider.
  */
 export function noteCause(ask: Ask, note: NoteProvider): Ask {
   return async (question, signal) => {

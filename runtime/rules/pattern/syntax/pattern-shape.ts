@@ -6,13 +6,13 @@ export type PatternShape = {
   readonly minBytes: number;
   /** Infinity when unbounded. */
   readonly maxBytes: number;
-  /** The longest match in bytes, Infinity when unbounded; a `\C` counts as one byte. */
+  /** The length of the longest match, Infinity if there is no limit; a `\C` counts as one byte. */
   readonly maxCharacters: number;
   /** Whether some match may be empty. */
   readonly canMatchEmpty: boolean;
   /**
-   * Whether the pattern tests for the start or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text
-   * then gives another result.
+   * Whether the pattern tests for the start or end of the text or of a line (`^`, `$`, `\A`, `\z`): then a part of the
+   * text has a different result.
    */
   readonly anchored: boolean;
   /** Whether the pattern uses `\C`, so that a match may begin or end inside a character. */
