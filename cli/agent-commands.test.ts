@@ -31,7 +31,7 @@ describe('portcullis up --agents', () => {
   test('portcullis up --agents loads the example agent and prints how to call it', () => {
     expect(platform.output()).toContain('the agent assistant is served');
     expect(platform.output()).toContain('agent send assistant --message');
-    // It needs the example collection.
+    // This agent needs the example collection, which is absent.
     expect(platform.output()).not.toContain('handbook');
   });
 
@@ -239,7 +239,7 @@ describe('portcullis flow publish and the commands of versions', () => {
     await serving(['agent', 'switch', 'desk', 'desk-2', '--canary', '50', '--wait'], 'desk-1');
     await serving(['agent', 'promote', 'desk', '--wait'], 'desk-2');
     await serving(['agent', 'switch', 'desk', 'desk-1', '--wait'], 'desk-1');
-    // Its versions do not change its permitted callers.
+    // The versions of an agent do not change its permitted callers.
     expect(await ask('bob')).toMatchObject({ code: 0, stdout: 'hello\n' });
     expect(await ask('eve')).toMatchObject({ code: 3 });
   });

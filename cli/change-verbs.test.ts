@@ -84,7 +84,7 @@ describe.each([
     expect(await dry('apply-revision', 'guarded-echo', '1', '--wait')).toEqual(applied);
     expect(await dry('rollback', 'guarded-echo', '--to', '1', '--wait')).toEqual(applied);
     expect(await dry('reapply', 'guarded-echo', '--wait')).toEqual(applied);
-    // Nothing is lost, so no confirmation is required.
+    // No protection is lost, so that no confirmation is required.
     const unguarded = `ModelBinding guarded-echo set to UNGUARDED${suffix}\n`;
     expect(await dry('unbind', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stdout: unguarded });
     const bare = JSON.parse((await dry('unbind', 'guarded-echo', '-o', 'json')).stdout);

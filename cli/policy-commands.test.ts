@@ -303,7 +303,10 @@ describe('bundle build', () => {
   });
 });
 
-/** Terms of the request rule whose list has exactly this many bytes: 900 bytes each, and the last term has the rest. */
+/**
+ * Terms of the request rule whose list has exactly this many bytes: each term has 900 bytes, and the last term has the
+ * remaining bytes.
+ */
 function termsOf(length: number): string {
   const terms: string[] = [];
   let left = length;

@@ -2,7 +2,7 @@ import { createdAnnotation, type Kind, kinds, operatorFinalizer, restoredUidAnno
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 
-/** The kinds of a backup in restore order: revisions first, because the others refer to them. */
+/** The kinds of a backup in restore order: revisions are first, because the other kinds refer to them. */
 export const backupKinds: readonly Kind[] = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
@@ -36,7 +36,7 @@ function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): 
   const { name, labels, deletionTimestamp } = metadata;
   const annotations = {
     [createdAnnotation]: metadata.creationTimestamp,
-    // The service identifies the collection by this UID, and a restored resource has another one.
+    // The service identifies the collection by this UID; the restored resource gets a new UID.
     ...(kind === kinds.collection.kind ? { [restoredUidAnnotation]: metadata.uid } : {}),
     ...metadata.annotations,
   };

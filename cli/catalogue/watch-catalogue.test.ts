@@ -22,7 +22,7 @@ const refusal = (status: number, code: string): Answer => [
 ];
 type Answer = readonly [status: number, body: object];
 
-/** A watch of a server that gives these answers; each failure and each line is one entry. */
+/** Watches a server that returns these answers; each failure and each line is one entry of the result. */
 async function watched(answers: readonly Answer[], times: number): Promise<readonly string[]> {
   const open = [...answers];
   const script: Script = (response) => {

@@ -107,7 +107,7 @@ async function follow(
   });
 }
 
-/** Each decision by itself: a line of JSON, a document of YAML, or the values of a template. */
+/** Each decision is written separately: as a line of JSON, a document of YAML, or the values of a template. */
 function writeFollowed(format: Exclude<Format, 'text' | 'wide'>, decision: object): void {
   if (format === 'yaml') writeText('---');
   if (format === 'json') writeText(JSON.stringify(decision));

@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { Extraction } from './extraction/document-text.ts';
 
-/** Bounds of one file: its bytes, the heap of the thread that reads it, and the time. */
+/** Limits of one file: its bytes, the heap of the thread that reads it, and the time. */
 export const documentLimits = { fileBytes: 64 * 1_024 * 1_024, heapMb: 512, timeoutMs: 120_000 } as const;
 
 type Limits = { readonly [Name in keyof typeof documentLimits]: number };
 
-/** Reads files one after the other in a thread, which is started again after a file that exceeded its bounds. */
+/** Reads files one after another in a thread, which is started again after a file that exceeded its limits. */
 export type DocumentReader = AsyncDisposable & {
   /** @throws the error of the file system if the file cannot be read */
   read(path: string): Promise<{ readonly bytes: Uint8Array; readonly extraction: Extraction }>;

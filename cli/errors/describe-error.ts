@@ -46,7 +46,7 @@ function fileSentence(error: unknown): string | undefined {
 }
 
 /**
- * The sentence for an unexpected error. The text of the error may come from a library and is shown for debugging only.
+ * The sentence for an unexpected error. The text of the error may come from a library and is shown only for debugging.
  */
 function unexpectedSentence(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

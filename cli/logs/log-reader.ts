@@ -15,7 +15,7 @@ export type LogSelection = {
   readonly sinceSeconds?: number;
   /** Whether lines are delivered as they are written, until the signal is aborted. */
   readonly follow: boolean;
-  /** Whether the log is that of the previous run of a container; only where several runs have separate logs. */
+  /** Whether the log of the previous run of a container is read; only if several runs have separate logs. */
   readonly previous?: true;
   readonly signal: AbortSignal;
 };

@@ -7,7 +7,7 @@ export type Column<Row> = {
   readonly cell: (row: Row) => string | undefined;
 };
 
-/** Rows as a table with its headers; `none` where there is no row. Pure. */
+/** Rows as a table with headers; `none` if there are no rows. The function is pure. */
 export function textOfTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

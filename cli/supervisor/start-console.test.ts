@@ -8,7 +8,7 @@ import type { ChildSpec } from './platform-processes.ts';
 import { startConsole } from './start-console.ts';
 import { StartFailure } from './supervise.ts';
 
-/** Starts servers in this process in place of the processes. */
+/** Starts servers in this process that replace the processes. */
 function fakeProcesses(fails: Partial<Record<string, number>>) {
   const started: string[] = [];
   const servers = new AsyncDisposableStack();
