@@ -1,6 +1,6 @@
 import { agentId } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 
-/** How a call ended at its client. */
+/** How a call ended for its client. */
 export type CallEnd = {
   readonly id: string;
   readonly begun: number;

@@ -1,11 +1,11 @@
-// Usage: gateway-process.ts FILE: a gateway in its own process, with the models of a JSON file (GatewaySetup).
+// Usage: gateway-process.ts FILE: a gateway in a process of its own, with the models of a JSON file (GatewaySetup).
 import { readFileSync } from 'node:fs';
 import { writeReadyLine } from '#kit/process/ready';
 import { type PolicyPin, routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
 import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
 
 export type GatewaySetup = {
-  /** Folder with its keys and tokens. */
+  /** Folder with the keys and tokens of the gateway. */
   readonly folder: string;
   readonly runtimeToken: string;
   /** Address of the provider of every model. */

@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       environment: {
         PORTCULLIS_DATABASE_URL: database.url,
         PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
-        // A frozen process must be seen by the commands before it is killed.
+        // The commands must see the frozen process before it is killed.
         PORTCULLIS_HUNG_AFTER_SECONDS: '24',
       },
     });

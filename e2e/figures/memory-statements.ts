@@ -3,7 +3,7 @@ import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/s
 import { type IndependentSet, readIndependentStatements } from '../memory/read-independent-statements.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Every how many statements one is taken. */
+/** Every how many statements one statement is used. */
 const steps = { small: 4, full: 1 } as const;
 /** Upper bound of the messages of small talk that become memories. */
 const mostSmallTalk = 0.02;
@@ -26,7 +26,10 @@ type Counts = {
   again: number;
 };
 
-/** The sets in groups: those of the first were known when the rules were changed last, the others were written before. */
+/**
+ * The sets in groups: the sets of the first group were known when the rules were last changed, the others were written
+ * before that.
+ */
 const groups: Readonly<Record<string, readonly IndependentSet[]>> = {
   'of the first sets': ['english', 'russian', 'english-unseen', 'russian-unseen', 'english-later', 'russian-later'],
   'of listed kinds': ['english-everyday', 'russian-everyday'],
@@ -86,7 +89,7 @@ async function judge(
 ): Promise<Counts> {
   const counts = noCounts();
   const { facts, corrections, smallTalk, stillSo } = readIndependentStatements(set);
-  /** The memories of a user who sends these texts, one add for each. */
+  /** The memories of a user who sends these texts, with one add for each text. */
   const after = async (user: string, ...texts: readonly string[]): Promise<readonly string[]> => {
     for (const said of texts) await memory.say({ user }, said);
     return memory.all({ user });

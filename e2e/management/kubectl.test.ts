@@ -146,7 +146,8 @@ describe.skipIf(missingApiServer !== undefined)(
         return (items as readonly AuditEntry[]).map(({ content }) => [content.author, content.serving?.after?.version]);
       };
       await until('the new agent is recorded', async () => (await switches()).length === 1);
-      // Times of field managers have whole seconds, and a change within the second of another one has no certain author.
+      // Times of field managers are whole seconds, and if a change is in the same second as another one, its author is
+      // not certain.
       const { metadata } = await object('agent', 'switched');
       await until(
         'the second of the creation is over',

@@ -28,10 +28,10 @@ export type ClusterWorld = ManagementWorld & {
 };
 
 /**
- * Over a real API server, with a real operator whose workloads are Deployments on simulated nodes. The one gateway
- * replica is a pod there whose reports the test controls.
- * @param options.server a shared API server with simulated nodes, which is disposed with the world; without it a new one
- *   is started and can be restarted
+ * Opens the world on a real API server, with a real operator whose workloads are Deployments on simulated nodes. The
+ * only gateway replica is a pod in that cluster whose reports the test controls.
+ * @param options.server a shared API server with simulated nodes, which is disposed with the world; without it a new
+ * API server is started, which the test can restart
  */
 export async function openClusterWorld(
   options: WorldOptions & { readonly server?: ApiServer } = {},
@@ -73,8 +73,8 @@ export async function openClusterWorld(
 const nodes = 10;
 
 /**
- * An API server with simulated nodes that the management test files of one run share, each in its own namespace. The
- * first file starts it, the global teardown ends it; disposing ends the clients of the file.
+ * An API server with simulated nodes that the management test files of one run share, each in its own namespace. It is
+ * started for the first file and ended by the global teardown; disposing ends the clients of the file.
  */
 async function openSharedCluster(): Promise<ApiServer> {
   // Test files run in child processes of vitest.

@@ -243,7 +243,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect((await waiting).status).toBe(403);
   });
 
-  /** Applies the binding of a model under another name, with its id label. */
+  /** Applies the binding of a model under another name, with the same id label. */
   async function copyModel(name: string, copy: string): Promise<void> {
     const { labels = {} } = (await world.binding(name)).metadata;
     const object = bindingObject(copy, { guardrail: { mode: 'None' } });

@@ -35,7 +35,7 @@ export async function killMemoryAtSteps(
     const doomed = await world.startDoomed(step === 'registered' ? 'api' : 'worker', {
       ...{ step, occurrence: step === 'registered' ? 1 : 2, signal: 'SIGKILL' },
     });
-    // The first request is sent to the API that is killed, its retry to the other one.
+    // The first request is sent to the API that is killed, and its retry to the other API.
     const origins = step === 'registered' ? [doomed.url] : [];
     await sendAdd(() => origins.pop() ?? world.url, first, accepted);
     await sendAdds(() => world.url, others, accepted);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const text = z.string().min(1);
 const fileSchema = z.strictObject({
-  /** A message of a person, with one word or more between asterisks that a memory of it contains. */
+  /** Messages of a person, with one word or more between asterisks that a memory of the message must contain. */
   facts: z.array(text.regex(/^[^*]*\*[^*]+\*[^*]*$/)),
   /** A fact, and a later message that ends it. */
   corrections: z.array(z.tuple([text, text])),
@@ -20,12 +20,13 @@ type IndependentStatements = {
 };
 
 /**
- * The sets. Those that end in `unseen` were written before the rules of the further statements, by their author; those that
- * end in `later` have only corrections, in idioms and words as different as possible. The rules of corrections were changed
- * for all of these. Those that end in `everyday` and `unlisted` were written before that change, by its author; the values of
- * `unlisted` are of kinds of which the rules have no list of words. Their first run is the estimate of docs/figures.md; faults
- * that it showed were repaired, so they are known since.
- * A rule that is changed for one of a set makes the set known: write another one then.
+ * The names of the sets. Sets that end in `unseen` were written before the rules of the further statements, by the
+ * author of those rules; sets that end in `later` have only corrections, in idioms and words that are as different as
+ * possible. The rules of corrections were changed after all of these sets. Sets that end in `everyday` and `unlisted`
+ * were written before that change, by its author; the values in `unlisted` are of kinds for which the rules have no
+ * list of words. The first run of these sets is the estimate in docs/figures.md; faults that it showed were repaired,
+ * so that the sets are known now. If a rule is changed because of a statement of a set, the set becomes known, and
+ * another set must be written.
  */
 export type IndependentSet =
   | 'english'
@@ -40,8 +41,8 @@ export type IndependentSet =
   | 'russian-unlisted';
 
 /**
- * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
- * rule was written for one of them; but their author knew the task of the extractor.
+ * Reads statements of people about themselves, and small talk. Their words were not taken from the lists of the
+ * extractor, and no rule was written for one of them; but their author knew the task of the extractor.
  */
 export function readIndependentStatements(set: IndependentSet): IndependentStatements {
   const file = new URL(`./independent-statements/${set}.json`, import.meta.url);

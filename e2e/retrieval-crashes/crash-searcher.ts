@@ -1,5 +1,5 @@
-// A process of the crash tests that queries the search index without a pause, as a busy replica of the API. It also
-// writes committed changes into OpenSearch.
+// A process of the crash tests that queries the search index without a pause, like a busy replica of the API. It also
+// writes committed changes to OpenSearch.
 import { setTimeout as pause } from 'node:timers/promises';
 import { endWithParent } from '../support/crash-plan.ts';
 import { crashSettings, openCrashDatabase } from './crash-settings.ts';

@@ -12,8 +12,8 @@ type Members = { readonly [key: string]: Json };
 
 /**
  * The status of a submit by a writer of all collections, written from the contract and independently of the service:
- * 413 for a body over 16 MiB, 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown collection,
- * else 202. Lengths of names are those of JSON Schema, in code points.
+ * 413 for a body above 16 MiB, 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown
+ * collection, else 202. Lengths of names are those of JSON Schema, in code points.
  */
 export function expectedStatus(body: Uint8Array): 202 | 400 | 403 | 404 | 413 {
   if (body.length > 16_777_216) return 413;

@@ -70,9 +70,9 @@ const sparse = fc
   .tuple(longText, filler)
   .map(([text, plain]) => plain.repeat(400) + text.slice(0, 3_000) + plain.repeat(300));
 
-/** Judges the text in pieces and as a whole. @returns whether it could be judged in pieces; a refusal is none */
+/** Judges the text in pieces and as a whole. @returns whether it could be judged in pieces; false for a refusal */
 async function compare(whole: LoadedBundle, pieces: LoadedBundle, text: string): Promise<boolean> {
-  // The short texts next to it are judged too, and a rule may match them.
+  // The short texts next to it are judged, too, and a rule may match them.
   const texts = ['—', text, '—'];
   const expected = await ask(whole, texts);
   fc.pre(expected.kind !== 'failed');

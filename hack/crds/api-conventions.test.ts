@@ -23,7 +23,7 @@ const versionOf = (key: Key) => {
   return only;
 };
 
-/** A part of the definition is the same for each rule of a section and list; it is listed once. */
+/** A part of the definition is the same for each rule of a section and list, so that it is listed only once. */
 function distinct(found: readonly Field[]): readonly string[] {
   return [
     ...new Set(
@@ -120,7 +120,7 @@ describe.each(keys)('%s', (key) => {
     const optional = fields(key, 'spec').filter(({ name, parent }) => name !== '' && !parent?.required?.includes(name));
     const free = optional.filter(({ name, parent }) => {
       const rules = parent?.['x-kubernetes-validations'] ?? [];
-      // A rule about a change says nothing about the members of a new object.
+      // A rule about a change does not concern the members of a new object.
       const ofUnions = rules.filter(({ rule }) => !rule.includes('oldSelf'));
       return !ofUnions.some(({ rule }) => rule.includes(`has(self.${name})`));
     });

@@ -13,7 +13,7 @@ export type Present = {
   /** Kind, group and name in the format of kubectl. */
   readonly id: string;
   readonly resourceVersion: string;
-  /** Helm release that owns it; undefined when there is none. */
+  /** The Helm release that owns the object; undefined if no release owns it. */
   readonly owner: { readonly release: string; readonly namespace: string } | undefined;
 };
 
