@@ -34,8 +34,7 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
 };
 
 /**
- * A small young generation saves about 10 MiB of each process. The gateway handles every request and keeps the default:
- * it would collect garbage more often.
+ * A small young generation saves about 10 MiB of each process. The gateway keeps the default: it handles all requests.
  */
 export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
   return kind === 'gateway' ? [] : ['--max-semi-space-size=1'];
@@ -287,9 +286,7 @@ type ModelServiceAt = {
   readonly agents: boolean;
 };
 
-/**
- * The process of a service on one laptop: headers name the caller, on loopback only, and one process has both roles.
- */
+/** The process of a service on one laptop: loopback only, headers name the caller, one process has both roles. */
 function modelServiceProcess(
   name: 'retrieval' | 'memory' | 'catalogue',
   data: DataDirectory,
@@ -373,10 +370,7 @@ export function pinAddresses(line: ReadyLine): Record<string, string> {
   return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
 }
 
-/**
- * The addresses of a gateway: its ready line names a reachable address, not necessarily the address on which it
- * listens.
- */
+/** The addresses of a gateway: its ready line has a reachable address, not always the address on which it listens. */
 export function pinGateway(address: string): (line: ReadyLine) => Record<string, string> {
   return (line) => ({
     ...pinAddresses(line),
