@@ -8,7 +8,7 @@ import type { AgentAddress } from './find-agent-address.ts';
 type RunsRead = {
   readonly to: AgentAddress & { readonly isProcess: boolean };
   readonly identity: Readonly<Record<string, string>>;
-  /** Undefined for the list. */
+  /** Id of the run whose trace is read; undefined for the list of runs. */
   readonly runId?: string;
   readonly timeoutSeconds: number;
 };

@@ -130,7 +130,7 @@ function warnOf(sentence: string): void {
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** @returns milliseconds */
+/** @returns the duration in milliseconds */
 function readDuration(text: string): number {
   const found = /^([1-9]\d{0,5})([smh])$/.exec(text);
   if (found === null) throw new InvalidArgumentError('It must be a number with s, m or h, such as 30s, 10m or 2h.');

@@ -18,7 +18,7 @@ export type DocumentSettings = {
 type SourceFile = {
   readonly docId: string;
   readonly bytes: Uint8Array;
-  /** Milliseconds since 1970. */
+  /** Time of the last change, milliseconds since 1970. */
   readonly changedMs: number;
 };
 

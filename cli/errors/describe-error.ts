@@ -39,7 +39,7 @@ function kubeExit({ code, details }: KubeError): ExitName {
   return code === 'invalid' && details.status === 422 ? 'refused' : kubeExits[code];
 }
 
-/** Undefined for an error that does not concern a file. */
+/** The sentence for an error about a file; undefined for any other error. */
 function fileSentence(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('path' in error) || fileFault(error) === undefined) return undefined;
   return `${String(error.path)} cannot be used: ${fileReason(error)}.`;

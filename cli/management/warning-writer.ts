@@ -18,7 +18,7 @@ type CoveredTarget = {
 };
 
 type WarningOptions = {
-  /** Undefined where the rules cannot be read. */
+  /** Reads the approval rules and freeze windows; undefined if they cannot be read. */
   readonly readRules: () => Promise<CommandRules | undefined>;
   readonly now: () => Date;
   readonly warn: (warning: string) => void;

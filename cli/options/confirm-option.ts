@@ -31,7 +31,7 @@ export async function confirm(effects: readonly string[], { yes = false }: Confi
   throw new CliError('not_confirmed', 'Nothing was changed.');
 }
 
-/** Undefined if the question is cancelled: by Ctrl-C, Ctrl-D or a closed terminal. */
+/** The answer of the person; undefined if the question was cancelled by Ctrl-C, Ctrl-D or a closed terminal. */
 async function ask(question: string): Promise<string | undefined> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise<string | undefined>((resolve) => {

@@ -53,7 +53,7 @@ function unusable(path: string, cause: unknown): CliError {
   return new CliError('failed', `The lock ${path} cannot be used: ${reason}.`, { cause });
 }
 
-/** SQLITE_BUSY. */
+/** Whether the error is SQLITE_BUSY, which means that another process holds the lock. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }

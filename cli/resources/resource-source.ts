@@ -18,7 +18,7 @@ export type SourceOptions = {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Empty for all namespaces, which can be listed only. */
+  /** Name of the namespace; empty for all namespaces, which can only be listed. */
   readonly namespace?: string;
   /** `resources` if absent, unless a server is named. */
   readonly via?: 'resources' | 'api';

@@ -23,7 +23,7 @@ type ConsoleOptions = Omit<ConsoleAt, 'persons' | 'origin' | 'port' | 'adminPort
   readonly ports: LastingPorts;
   readonly administrators: readonly string[];
   readonly say: (sentence: string) => void;
-  /** Aborted when the platform stops. */
+  /** A signal that is aborted when the platform stops. */
   readonly signal: AbortSignal;
 };
 

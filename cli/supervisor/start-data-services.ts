@@ -25,7 +25,7 @@ type ServiceOptions = {
   readonly gateway: string;
   /** Origin of the server of resources. */
   readonly api: string;
-  /** Aborted when the start is cancelled. */
+  /** A signal that is aborted when the start of the platform is cancelled. */
   readonly signal: AbortSignal;
 };
 

@@ -49,7 +49,7 @@ type PlatformOptions = DataServices & {
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
-  /** Aborted when the start is cancelled. */
+  /** A signal that is aborted when the start of the platform is cancelled. */
   readonly signal: AbortSignal;
 };
 

@@ -33,7 +33,7 @@ import { windowlessPolicy } from './steps/stream-result.ts';
 /** The result of loading a bundle file. Disposing it closes everything that serves the version. */
 export type PreparedAgent = AsyncDisposable & {
   readonly served: Served;
-  /** Undefined if the file does not describe a version. */
+  /** The loaded agent; undefined if the file does not describe a version. */
   readonly agent: LoadedAgent | undefined;
   /** For each requested capability, by its name: whether the startup check confirmed it. */
   readonly capabilities: Readonly<Record<string, boolean>>;

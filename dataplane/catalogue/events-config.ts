@@ -46,7 +46,7 @@ export type EventsConfig = { readonly source: string } & (
   | { readonly kind: 'nats'; readonly nats: NatsOptions }
 );
 
-/** Undefined where no events are delivered. @throws ConfigError */
+/** Reads the settings of the events; undefined if no events are delivered. @throws ConfigError */
 export function eventReceiverOf(read: EventValues): EventsConfig | undefined {
   const { PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: secretFile } = read;
   const source = read.PORTCULLIS_EVENTS_SOURCE;

@@ -88,7 +88,7 @@ export type AgentsConfig = {
   /** Path of connections.yaml. */
   readonly connectionsFile: string | undefined;
   readonly runs: RunLimits;
-  /** Undefined without a limit. */
+  /** The budgets of persons; undefined without a limit. */
   readonly budgets: BudgetLimits | undefined;
 };
 

@@ -108,9 +108,9 @@ export type GatewayConfig = {
   readonly clients:
     | { readonly auth: 'open' }
     | { readonly auth: 'keys'; readonly keysFile: string; readonly agents?: AgentIssuer };
-  /** Undefined for a gateway of models only. */
+  /** Settings for agents; undefined for a gateway that serves models only. */
   readonly agents?: AgentsConfig;
-  /** Absent: no spans are recorded. */
+  /** Settings of the collector of spans; if absent, spans are not recorded. */
   readonly traces?: TraceExport;
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;

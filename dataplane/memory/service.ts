@@ -41,7 +41,7 @@ import { indexRoomOf } from './people/index-room.ts';
 import { memorySource } from './search/memory-source.ts';
 import { packMemories } from './search/pack-memories.ts';
 
-/** Milliseconds. */
+/** Times of the memory service, milliseconds. */
 type MemoryTimes = {
   /** Longest time that an event waits for its next attempt after its worker died. */
   readonly leaseMs: number;

@@ -51,7 +51,7 @@ export type StoresConfig = {
   /** The S3 service for staging in a bucket and for reading content_ref. */
   readonly s3: S3Options | undefined;
   readonly contentSourcesFile: string | undefined;
-  /** Undefined if the search index is in the memory of each process. */
+  /** Settings of OpenSearch; undefined if the search index is in the memory of each process. */
   readonly openSearch: OpenSearchChoice | undefined;
 };
 

@@ -15,7 +15,7 @@ export type LoadJob = {
 export type LoadResult = {
   readonly answers: number;
   readonly seconds: number;
-  /** Milliseconds. */
+  /** Median latency, milliseconds. */
   readonly p50: number;
   readonly p99: number;
   /** The first answer, so that the caller can verify that it is the expected one. */

@@ -13,7 +13,7 @@ async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
   return timed;
 }
 
-/** Undefined if the packages of the frameworks cannot be installed. */
+/** The comparison with other frameworks; undefined if their packages cannot be installed. */
 async function timeFrameworks(): Promise<FrameworkReport | undefined> {
   const python = await prepareFrameworks();
   if (python.ok) return compareFrameworks(python.path, 15, console.log);

@@ -20,7 +20,7 @@ export type Measured = {
   readonly start: StartFigure;
   readonly gateway: GatewayFigures;
   readonly relay: readonly RelayFigure[];
-  /** Undefined if the packages of the frameworks are not installed. */
+  /** The comparison with other frameworks; undefined if their packages are not installed. */
   readonly frameworks: FrameworkReport | undefined;
 };
 

@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       try {
         process.kill(platform.pidOf('operator'), 'SIGKILL');
       } catch {
-        // The operator has not been restarted yet.
+        // The operator has not been restarted at this moment.
       }
       return run();
     };

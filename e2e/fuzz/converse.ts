@@ -12,7 +12,7 @@ export type Reply = {
   readonly stuck: boolean;
   /** Why the bytes after the parsed HTTP answers are not a valid answer. */
   readonly broken: string | undefined;
-  /** Bytes that belong to no answer. */
+  /** Number of received bytes that belong to no answer. */
   readonly rest: number;
 };
 

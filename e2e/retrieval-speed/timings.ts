@@ -1,4 +1,4 @@
-/** Milliseconds. */
+/** Percentiles of the measured times, milliseconds. */
 export type Timings = { readonly p50: number; readonly p95: number };
 
 export function timingsOf(times: readonly number[]): Timings {

@@ -17,7 +17,10 @@ import { bundleOf, masking, regex, stopList } from '../../runtime/testing/build-
 const pieceBytes = 8_192;
 const wholeBytes = 131_072;
 
-/** Undefined for rules that no bundle may have, or by which documents are not judged in pieces. */
+/**
+ * Loads a bundle with the rules; undefined for rules that no bundle may have, or by which documents are not judged in
+ * pieces.
+ */
 function loadIfAllowed(rules: readonly BaselineRule[], maxBodyBytes: number): LoadedBundle | undefined {
   const found = bundleOf(rules);
   const bundle = { ...found, limits: { ...found.limits, maxBodyBytes, maxMatches: 1_024 } };

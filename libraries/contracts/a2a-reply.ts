@@ -16,7 +16,7 @@ export type ReplyPart =
   | { readonly kind: 'asked' }
   | ({ readonly kind: 'failed' } & ReplyFailure);
 
-/** Absent for the part of a message, and of an artifact without an id. */
+/** Id of the artifact; absent for the part of a message, and for an artifact without an id. */
 type OfArtifact = { readonly artifactId?: string };
 
 /** A stable error code, or the state or the HTTP status if there is no code. */

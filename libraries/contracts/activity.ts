@@ -20,7 +20,7 @@ const decisionRecordSchema = z.strictObject({
   outcome: z.enum(activityOutcomes),
   /** The stage that decided; `none` if no text was denied or masked and no check failed. */
   stage: z.enum(['none', 'request', 'response']),
-  /** Why a check failed. */
+  /** The reason why a check failed. */
   code: z.string().max(64).optional(),
   /** The id of the rule that decided; absent where no rule did. */
   rule: z.string().max(128).optional(),

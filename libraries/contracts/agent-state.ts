@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failingProviderSchema } from './failing-provider.ts';
 
 /**
- * Why an agent process is not ready (`agents:health:ready`): the thing that is missing or invalid, and
+ * Why an agent process is not ready (`agents:health:ready`): the missing or invalid dependency, or
  * `advertised_capability_unavailable` for a mode that was requested and is not confirmed.
  */
 export const agentProblemCodes = [

@@ -22,7 +22,7 @@ export const fileReferenceSchema = z.strictObject({
     .string()
     .max(128)
     .regex(/^[a-z]+\/[a-z0-9.+-]+$/),
-  /** Bytes. */
+  /** Size of the file, bytes. */
   size: z.int().min(0),
   /** Lower or upper case hexadecimal. */
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/),

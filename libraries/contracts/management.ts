@@ -12,7 +12,7 @@ export const managementLimits = {
   pageSize: { min: 1, max: 50, default: 20 },
   idempotencyKey: { min: 16, max: 128 },
   policyName: { min: 1, max: 128 },
-  /** Code points. */
+  /** Length of the description in code points. */
   policyDescription: { min: 0, max: 2_048 },
   /** Body of a command, bytes. */
   bodyBytes: 1_048_576,

@@ -5,7 +5,7 @@ export const memoryLimits = {
   /** Body of a request, bytes. */
   bodyBytes: 1_048_576,
   messagesOfAdd: 100,
-  /** UTF-16 units. */
+  /** Maximum length of a message, UTF-16 units. */
   messageLength: 32_768,
   /** Maximum number of facts that are read from the messages of one add without a model. */
   factsOfAdd: 1_000,
@@ -38,7 +38,7 @@ export const memoryLimits = {
   memories: { min: 1, max: 1_000_000, default: 100_000 },
   /** State of a session as JSON, bytes. */
   stateBytes: 262_144,
-  /** Seconds; 90 days at most. */
+  /** Time to live of a session state, seconds; 90 days at most. */
   ttlSeconds: { min: 1, max: 7_776_000 },
 } as const;
 

@@ -7,7 +7,7 @@ const providerTestSchema = z.strictObject({
   provider: z.string().max(128),
   /** `skipped`: the step does not apply, or an earlier step failed. */
   steps: z.array(z.strictObject({ step: z.enum(providerTestSteps), state: z.enum(['ok', 'failed', 'skipped']) })),
-  /** Absent when the provider answered as it should. */
+  /** The cause of the failure; absent if the provider answered correctly. */
   cause: z.string().max(64).optional(),
   message: z.string().max(4_096),
 });

@@ -17,7 +17,7 @@ export const retrievalLimits = {
   metadataBytes: 65_536,
   /** Maximum number of UTF-16 units of one document's stored text: title, headings, lines and line ends. */
   textUnits: 16 * 1_024 * 1_024,
-  /** UTF-16 units. */
+  /** Maximum length of a name, UTF-16 units. */
   name: 255,
   description: 4_096,
   /**

@@ -58,7 +58,7 @@ type MintCapabilityOptions = {
   readonly clock?: Clock;
 };
 
-/** A new key for capabilities, and its public half for a JWKS file. */
+/** Creates a new key for capabilities, with its public half for a JWKS file. */
 export async function createCapabilityKey(
   kid: string,
 ): Promise<{ readonly kid: string; readonly privateKey: KeyObject; readonly jwk: JWK }> {

@@ -102,9 +102,9 @@ type GatewayTokenKind = {
 /** The values of the claims that all kinds share. */
 type GatewayClaims = DelegatedCall & {
   readonly tokenId: string;
-  /** Seconds since 1970. */
+  /** Time of issue, seconds since 1970. */
   readonly issuedAt: number;
-  /** Seconds since 1970. */
+  /** Time of expiry, seconds since 1970. */
   readonly expiresAt: number;
 };
 

@@ -15,7 +15,7 @@ export type Identity = Subject & {
   readonly tenants: readonly string[];
   /** The earliest `exp` of an actor. RFC 8693 gives it no meaning; a service that fails closed may refuse it. */
   readonly actorsExpireAt?: Date;
-  /** Claim `jti`. */
+  /** The id of the token, from the claim `jti`. */
   readonly tokenId?: string;
 };
 

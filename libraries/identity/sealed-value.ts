@@ -5,7 +5,10 @@ import { type Clock, systemClock } from '#kit/time/clock';
 type Sealer = {
   /** @param expiresAt the value is refused from then on */
   seal(value: Readonly<Record<string, unknown>>, expiresAt: Date): Promise<string>;
-  /** Undefined for a text that was not sealed with this key and for this purpose, or that expired. */
+  /**
+   * Opens a sealed text; undefined for a text that was not sealed with this key and for this purpose, or that has
+   * expired.
+   */
   open(text: string): Promise<Readonly<Record<string, unknown>> | undefined>;
 };
 

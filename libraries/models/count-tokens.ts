@@ -1,7 +1,10 @@
 import { countTokens as countEncoded, encodeGenerator } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Turns } from '#kit/concurrency/turns';
 
-/** Longest run without a change between white space and other characters that is encoded at once: its cost is quadratic. */
+/**
+ * Longest run, without a change between white space and other characters, that is encoded in one step, because the cost
+ * of a step is quadratic.
+ */
 const longestRun = 256;
 
 /** UTF-16 units that are read between two values of a generator. */

@@ -16,7 +16,7 @@ export type GatewayCallOptions = {
   readonly timeoutMs: number;
   /** Waits between two attempts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Monotonic milliseconds. */
+  /** The current time, monotonic milliseconds. */
   readonly now: () => number;
 };
 

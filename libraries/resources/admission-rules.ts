@@ -9,7 +9,7 @@ export type AdmissionRule = {
   readonly kinds: readonly Kind[];
   /** Subresources that the admission rule covers; when absent, only the objects themselves. */
   readonly resources?: readonly string[];
-  /** CREATE and UPDATE when absent. */
+  /** The operations to which the rule applies; CREATE and UPDATE when absent. */
   readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   /** The rule is evaluated once for each object of this kind in the namespace of the request, as `params`. */
   readonly params?: Kind;

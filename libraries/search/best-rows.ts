@@ -27,7 +27,7 @@ export class BestRows {
     this.#sink();
   }
 
-  /** Best first. */
+  /** The rows, best first. */
   sorted(): readonly { readonly row: number; readonly score: number }[] {
     return this.#rows
       .map((row, at) => ({ row, score: this.#scores[at] as number }))

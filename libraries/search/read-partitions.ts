@@ -37,7 +37,7 @@ type PartitionReader<Cursor, BlockCursor> = {
 
 type ChangedGroups = {
   readonly groups: readonly { readonly group: string; readonly changeNo: bigint }[];
-  /** False only if no group with a larger number was left out. */
+  /** Whether groups with a larger number were left out; false only if there are none. */
   readonly more: boolean;
 };
 

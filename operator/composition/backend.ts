@@ -34,11 +34,11 @@ export type Backend = {
   readonly gateways: GatewayReplicas;
   readonly bundles: BundleStore;
   readonly served: ServedPolicies;
-  /** Absent where the installation has no retrieval service. */
+  /** The collections of the retrieval service; absent if the installation has no retrieval service. */
   readonly collections: CollectionService | undefined;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly agents: AgentHost | undefined;
-  /** Absent where the operator has no store of relations for the rights on agents. */
+  /** The rights on agents; absent if the operator has no store of relations for them. */
   readonly authority: AgentAuthority | undefined;
   readonly judge: Judge;
   readonly versionChecks: VersionChecks;

@@ -44,15 +44,15 @@ export type SharedConfig = {
   readonly progressDeadlineMs: number;
   readonly maxStreamMs: number;
   readonly build: string | undefined;
-  /** Absent where the installation has no retrieval service. */
+  /** Access to the retrieval service; absent if the installation has none. */
   readonly retrieval: RetrievalAccess | undefined;
-  /** Absent where the rights on agents are not managed. */
+  /** Settings of the rights on agents; absent if they are not managed. */
   readonly authority: AuthorityAccess | undefined;
 };
 
 export type StandaloneConfig = SharedConfig & {
   readonly mode: 'standalone';
-  /** Absent where the installation does not run agents. */
+  /** Settings of agents; absent if the installation does not run agents. */
   readonly agents: AgentAccess | undefined;
   /** The collector of the spans of runtimes; absent if spans are not recorded. */
   readonly traces: TraceExport | undefined;

@@ -20,7 +20,7 @@ export type Environment = {
 export type ClusterEnvironment = Environment & {
   readonly served: readonly ServedPolicy[];
   readonly template: WorkloadTemplate;
-  /** Absent where the installation does not run agents. */
+  /** The settings of the pods of agents; absent if the installation does not run agents. */
   readonly agents: AgentTemplate | undefined;
 };
 

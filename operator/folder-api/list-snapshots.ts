@@ -21,7 +21,7 @@ export type Page = {
 
 type PageQuery = {
   readonly kind: Kind;
-  /** 0: no limit. */
+  /** Maximum number of objects on a page; 0 for no limit. */
   readonly limit: number;
   readonly token: string | undefined;
   /** Selects the objects of the list; every object is selected when absent. */

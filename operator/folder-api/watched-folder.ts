@@ -25,7 +25,7 @@ export type FolderReport = {
 type FileState = 'applied' | 'refused' | 'waiting';
 
 type WatchedFolderOptions = {
-  /** Created if missing. */
+  /** The watched folder, which is created if it is missing. */
   readonly directory: string;
   readonly client: KubeClient;
   readonly logger: Logger;

@@ -8,7 +8,7 @@ const longestPassMs = 25;
 /** The estimated worst case of one engine pass at maxBodyBytes, and the rules that the pass judges. */
 export type PassCost = {
   readonly rules: readonly string[];
-  /** Milliseconds; Infinity without an estimate. */
+  /** Estimated time, milliseconds; Infinity without an estimate. */
   readonly costMs: number;
 };
 

@@ -17,7 +17,7 @@ import { printPattern } from '../rules/pattern/syntax/print-pattern.ts';
 export type LocalPass = SinglePass | PatternPass;
 
 type Pass = {
-  /** Undefined for a pass over the original text. */
+  /** The folded form in which the pass searches; undefined for a pass over the original text. */
   readonly view: FoldView | undefined;
   /** Whether the pass can match in a text that folding does not change and in which the exact pass does not match. */
   readonly differs: boolean;

@@ -17,7 +17,7 @@ type Check = {
   readonly deadline: number;
   /** A mask match denies the text instead of replacing it (`gateway:output:mask-stream`). */
   readonly maskDenies: boolean;
-  /** Aborted when the client has closed the connection. */
+  /** A signal that is aborted when the client has closed the connection. */
   readonly signal?: AbortSignal | undefined;
 };
 

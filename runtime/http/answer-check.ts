@@ -168,7 +168,9 @@ function waitsForProviders(section: CompiledSection): boolean {
   return section.steps.some((step) => step.kind === 'ask');
 }
 
-/** Aborted when the client disconnects, so that no provider is called for an answer that cannot be sent. */
+/**
+ * This signal is aborted when the client disconnects, so that no provider is called for an answer that cannot be sent.
+ */
 function clientSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());

@@ -26,7 +26,7 @@ type ContextHeaders = {
   readonly policyRevision: string;
   readonly bundleDigest: string;
   readonly contentProfile: string;
-  /** Absent if the profile does not require it and the client does not send it. */
+  /** The header; absent if the profile does not require it and the client does not send it. */
   readonly responseMode: ResponseMode | undefined;
 };
 
@@ -34,7 +34,7 @@ type ContextHeaders = {
 export type PendingCheck = {
   readonly stage: Stage;
   readonly headers: CheckHeaders;
-  /** Undefined until the bundle is loaded. */
+  /** The loaded bundle; undefined until it is loaded. */
   readonly bundle: LoadedBundle | undefined;
   readonly acceptsToken: (token: string) => boolean;
   context?: ContextHeaders;

@@ -32,7 +32,7 @@ export function serveBundle(bundle: LoadedBundle): ServedBundle {
 
 /** Dependencies that the endpoints share. */
 export type RuntimeService = {
-  /** Undefined until the bundle is loaded; then the same for the life of the process. */
+  /** The loaded bundle; undefined until it is loaded, and then the same for the life of the process. */
   readonly served: () => ServedBundle | undefined;
   readonly tokens: Pick<TokenFile, 'accepts'>;
   readonly clock: Clock;

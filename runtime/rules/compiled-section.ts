@@ -45,7 +45,7 @@ export type CompiledRule = {
   readonly id: string;
   readonly kind: RuleKind;
   readonly mode: 'enforce' | 'observe';
-  /** Milliseconds. */
+  /** Timeout of the rule, milliseconds. */
   readonly timeoutMs: number;
   readonly effect: Effect;
 };

@@ -20,9 +20,9 @@ import { FileContentError, readGrantedFile } from './read-granted-file.ts';
 /** A file of one run, as file nodes read it. */
 type RunFile = {
   readonly mediaType: string;
-  /** Absent if no node reads texts, or if the file has no text form. */
+  /** The text of the file; absent if no node reads texts, or if the file has no text form. */
   readonly text?: string;
-  /** Absent if no node passes files to the provider. */
+  /** The id of the copy for the provider; absent if no node passes files to the provider. */
   readonly providerFileId?: string;
 };
 

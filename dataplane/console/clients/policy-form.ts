@@ -116,7 +116,7 @@ function rulesOf(section: FormSection, { baseline, additional }: Section): reado
   ];
 }
 
-/** Undefined for a rule whose terms are not lines. */
+/** The fields of a rule in the form; undefined for a rule whose terms are not lines. */
 function fieldsOf(section: FormSection, rule: Rule, mode: string): RuleFields | undefined {
   const { id, kind, timeoutMs, action, ...others } = rule as BaselineRule & { readonly mode?: string };
   const { mode: _, ...members } = others;

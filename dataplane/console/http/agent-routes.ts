@@ -204,13 +204,13 @@ async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswe
 const workspacesAtOnce = 8;
 const mostWorkspaces = 40;
 
-/** Undefined without the right to view the control plane. */
+/** Reads the declared agents; undefined without the right to view the control plane. */
 async function declaredAgents(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
   return context.get('management').call('/api/v1/agents', managedAgentListSchema);
 }
 
-/** Undefined without the right to view the control plane. */
+/** Reads the versions of an agent; undefined without the right to view the control plane. */
 async function versionsWithoutAgent(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
   return context.get('management').call('/api/v1/agent-versions/without-agent', versionsWithoutAgentSchema);
@@ -220,7 +220,7 @@ function itemsOf<T>(answer: ApiAnswer<{ readonly items: T[] }> | undefined): T[]
   return answer?.kind === 'value' ? answer.value.items : undefined;
 }
 
-/** Undefined unless the person owns the agent or has the right to view the control plane. */
+/** Reads the managed agent; undefined unless the person owns the agent or has the right to view the control plane. */
 async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
   if (!(await mayReadVersions(context, () => read))) return undefined;
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);

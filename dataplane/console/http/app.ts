@@ -38,7 +38,7 @@ type ConsoleApp = {
   readonly client: OpenIdClient;
   readonly logger: Logger;
   readonly metrics: ConsoleMetrics;
-  /** Aborted when the process begins to shut down. */
+  /** A signal that is aborted when the process begins to shut down. */
   readonly stopping: AbortSignal;
 };
 

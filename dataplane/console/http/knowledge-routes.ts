@@ -185,7 +185,7 @@ function linkTo(context: ConsoleContext, name: string) {
   return { href: `/knowledge/${context.req.param('id')}`, label: name };
 }
 
-/** Undefined for bytes that are not UTF-8 text. */
+/** The text of a file; undefined for bytes that are not UTF-8 text. */
 function readText(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

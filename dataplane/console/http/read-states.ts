@@ -62,7 +62,10 @@ function readOnce(api: ManagementApi) {
     return found;
   };
   return {
-    /** Undefined where the operation needs no confirmation of replicas, or the person may not read the model. */
+    /**
+     * The number of replicas that confirmed an operation; undefined if the operation needs no confirmation of replicas,
+     * or the person may not read the model.
+     */
     async progressOf({
       operationId,
       state,

@@ -39,9 +39,9 @@ export const stateTones = {
 export function agentsPage(
   page: PageContext,
   list: AgentList & {
-    /** Undefined without the right to view the control plane. */
+    /** The declared agents; undefined without the right to view the control plane. */
     readonly declared: DeclaredAgents | undefined;
-    /** Undefined without the right to view the control plane. */
+    /** Versions without an agent; undefined without the right to view the control plane. */
     readonly withoutAgent: ListedVersions | undefined;
     readonly workspaces: readonly string[];
   },

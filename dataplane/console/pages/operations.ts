@@ -110,7 +110,10 @@ type ChangingPart = Pick<OperationResource, 'operationId' | 'state' | 'error'>;
 
 /** A newer state that replaces the state shown on a page. */
 type LaterState = {
-  /** Undefined where the operation needs no confirmation of replicas, or the user may not read the model. */
+  /**
+   * The number of replicas that confirmed the operation; undefined if it needs no confirmation of replicas, or the
+   * person may not read the model.
+   */
   readonly progress: ConfirmedReplicas | undefined;
 };
 

@@ -8,7 +8,7 @@ import { type KeyRules, readKeyLine } from './read-key-line.ts';
 
 /** The client that a key identifies, without the key. */
 type Client = Pick<KeyRules, 'name' | 'aliases' | 'dailyTokens'> & {
-  /** Absent if the key has no rate, or if every client may call. */
+  /** The rate limit of the key; absent if the key has no rate, or if every client may call. */
   readonly limit?: RateLimit;
 };
 

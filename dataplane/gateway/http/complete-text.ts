@@ -59,7 +59,7 @@ type PreparedCall = {
   readonly stream: boolean;
   /** Bytes of the texts of a request for a stream. */
   readonly textBytes: number;
-  /** Undefined for an unguarded route. */
+  /** The guard of the answer; undefined for an unguarded route. */
   readonly guard: AnswerGuard | undefined;
 };
 

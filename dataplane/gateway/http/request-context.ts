@@ -42,7 +42,7 @@ export type Gateway = {
   readonly clientIdleMs: number;
   /** Longest silence of an upstream within a stream, milliseconds. */
   readonly streamIdleMs: number;
-  /** Aborted at the end of the shutdown, when requests in flight must end. */
+  /** A signal that is aborted at the end of the shutdown, when requests in flight must end. */
   readonly shutdown: AbortSignal;
 };
 

@@ -51,5 +51,5 @@ export function createSteadyValue<T>(
   };
 }
 
-/** Milliseconds. */
+/** The shortest and the longest pause, milliseconds. */
 export type PauseRange = { readonly firstMs: number; readonly maxMs: number };

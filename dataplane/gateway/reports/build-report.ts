@@ -10,7 +10,7 @@ type ReportFacts = {
   readonly appliedThrough: string;
   readonly state: TableState;
   readonly inUse: readonly UsedWorkload[];
-  /** Undefined in a replica that does not serve agents. */
+  /** The state of agent routes; undefined in a replica that does not serve agents. */
   readonly agents?: GatewayReportSpec['agents'];
   readonly providers: readonly NonNullable<GatewayReportSpec['providers']>[number][];
 };

@@ -5,7 +5,7 @@ import { guardMemoryTexts } from '../facts/guard-stored.ts';
 import { embedTexts, type TextPorts } from '../facts/memory-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 
-/** A fact with everything that its memory stores. */
+/** A fact with all data that are stored with its memory. */
 export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
 
 /**

@@ -9,7 +9,7 @@ type EventSubmission = {
   readonly eventId: string;
   readonly caller: TenantCaller;
   readonly body: AddMemories;
-  /** Undefined if the client sent no Idempotency-Key. */
+  /** The Idempotency-Key; undefined if the client sent none. */
   readonly key: string | undefined;
   readonly digest: string;
   readonly traceId: string;

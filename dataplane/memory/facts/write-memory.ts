@@ -9,7 +9,7 @@ export type MemoryText = {
   readonly topic: string | null;
   readonly tokens: number;
   readonly terms: readonly string[];
-  /** Undefined if no embedder was available. */
+  /** The vector of the text; undefined if no embedder was available. */
   readonly vector: Float32Array | undefined;
   /** The profile of the vector. */
   readonly vectorsKey: string | undefined;
@@ -62,12 +62,12 @@ export async function insertMemory(
 
 type Replacement = MemoryText & {
   readonly source: object | null;
-  /** Null: now. */
+  /** When the person stated the text; null means now. */
   readonly statedAt: Date | null;
-  /** Undefined leaves the value unchanged. */
+  /** The metadata; undefined leaves the stored value unchanged. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly categories: readonly string[] | undefined;
-  /** Null: the memory never expires. */
+  /** When the memory expires; null means never. */
   readonly expiresAt: Date | null | undefined;
 };
 

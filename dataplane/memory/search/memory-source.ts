@@ -56,7 +56,7 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
   };
 }
 
-/** Undefined if some of the segments have vectors of another profile. */
+/** Reads the stored segments; undefined if some of them have vectors of another profile. */
 async function currentSegments(sql: Database['sql'], partition: string): ReturnType<PackedSource['segments']> {
   const { key = null, person } = partsOfPartition(partition);
   const found = await readSegments(sql, person);

@@ -109,7 +109,9 @@ async function legsOf(
   return legs;
 }
 
-/** Undefined if memories changed between the choice of candidates and the decision about them. */
+/**
+ * The result of a search; undefined if memories changed between the choice of candidates and the decision about them.
+ */
 async function searchOnce(
   ports: MemorySearchPorts,
   search: MemorySearch,

@@ -16,7 +16,7 @@ type PartRow = {
   readonly segment: number;
   readonly profile_id: string | null;
   readonly bytes: number;
-  /** Null in all parts but the first. */
+  /** The ended rows; null in all parts except the first. */
   readonly ended: readonly number[] | null;
   readonly part: number;
   readonly data: string;

@@ -11,7 +11,7 @@ export const mostLevels = 10;
 type Move = {
   readonly tenant: string;
   readonly collectionId: string;
-  /** Null for no parent. The caller must be allowed to write the parent. */
+  /** Id of the new parent; null for no parent. The caller must be allowed to write the parent. */
   readonly parentId: string | null;
   readonly entry: AuditContent;
 };

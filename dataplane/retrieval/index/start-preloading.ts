@@ -7,7 +7,7 @@ import { partitionName } from './partition-name.ts';
 
 /** An index that keeps partitions in the memory of its replica. */
 export type PreloadedIndex = {
-  /** Undefined if the partition is not in memory. */
+  /** The newest change that the partition contains; undefined if the partition is not in memory. */
   appliedThrough(partition: string): bigint | undefined;
   /** Loads a partition if it fits into memory with those already loaded; false if it does not. */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;

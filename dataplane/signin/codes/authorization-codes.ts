@@ -32,7 +32,10 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /** Undefined for an unknown, used or expired code, another client or another verifier; the code is used in any case. */
+  /**
+   * Redeems a code; undefined for an unknown, used or expired code, another client or another verifier. The code counts
+   * as used in any case.
+   */
   redeem(code: string, proof: { readonly clientId: string; readonly verifier: string }): Authorization | undefined {
     const found = this.#waiting.get(code);
     this.#waiting.delete(code);

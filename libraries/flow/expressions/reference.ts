@@ -6,7 +6,7 @@ import { ExpressionFault } from './expression-fault.ts';
 export type FlowReference = {
   readonly text: string;
   readonly root: 'input' | 'state' | 'item' | 'context' | 'node';
-  /** Id of the node; set for the root `node` only. */
+  /** Id of the node; set only for the root `node`. */
   readonly node?: string;
   readonly steps: readonly (string | number)[];
 };

@@ -54,7 +54,7 @@ function refused(code: ProblemCode, message: string, before = '') {
   return { ok: false, problems: [{ code, ...place, path: '', message }] } as const;
 }
 
-/** Undefined for a text that is nested deeper than the stack of the parser. */
+/** The parsed document; undefined for a text that is nested deeper than the stack of the parser allows. */
 function parsed(text: string, lineCounter: LineCounter) {
   try {
     return parseDocument(text, { uniqueKeys: false, lineCounter, version: '1.2', schema: 'core', merge: false });

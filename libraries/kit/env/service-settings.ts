@@ -29,7 +29,7 @@ export const logSettings = {
 };
 
 export type ListenAddress = HostPort & {
-  /** Absent: plain HTTP. */
+  /** The certificate and the key; if absent, the service uses plain HTTP. */
   readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 };
 

@@ -38,7 +38,7 @@ export type ListenOptions = (
 ) & {
   /** A host name or address of this machine. */
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port of the server; 0 selects a free port. */
   readonly port: number;
   /** The response to a request that does not reach the handler; the connection is closed after it. */
   readonly clientError?: (fault: ClientFault) => FaultAnswer;

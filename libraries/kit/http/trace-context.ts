@@ -7,7 +7,7 @@ type TraceParent = { readonly traceId: string; readonly parentId: string; readon
 export type TraceContext = {
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined for the first span of a trace. */
+  /** Id of the parent span; undefined for the first span of a trace. */
   readonly parentSpanId: string | undefined;
   /** Whether spans of the trace are recorded. */
   readonly isSampled: boolean;

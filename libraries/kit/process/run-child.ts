@@ -6,7 +6,7 @@ type RunOptions = Pick<ChildOptions, 'cwd'> & {
   readonly input?: string | undefined;
   /** Environment of the child; when absent, only the variables of this process that Node needs. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
-  /** No timeout when absent. */
+  /** Timeout in milliseconds; no timeout when absent. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Receives the standard error of the program as it arrives. */

@@ -33,10 +33,10 @@ export type ChildOptions = {
 };
 
 type StopOptions = {
-  /** SIGTERM when absent. */
+  /** The signal that requests the shutdown; SIGTERM when absent. */
   readonly signal?: NodeJS.Signals;
   readonly graceMs: number;
-  /** Sent after the grace period; SIGKILL when absent. */
+  /** The signal after the grace period; SIGKILL when absent. */
   readonly last?: NodeJS.Signals;
 };
 

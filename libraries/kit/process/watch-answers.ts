@@ -13,7 +13,7 @@ type WatchOptions = {
   /** Ends the watch. */
   readonly signal: AbortSignal;
   readonly onChange?: (answering: boolean) => void;
-  /** Milliseconds; 10,000 by default. */
+  /** Time without an answer after which the process counts as hung, milliseconds; 10,000 by default. */
   readonly hungAfterMs?: number;
 };
 

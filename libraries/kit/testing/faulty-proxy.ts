@@ -31,7 +31,7 @@ type Unforwarded =
 
 type Forwarded =
   | { readonly kind: 'pass' }
-  /** Forwarded after this time. */
+  /** The request is forwarded after this time. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Forwarded with another value of a header. */
   | { readonly kind: 'header'; readonly name: string; readonly value: string }

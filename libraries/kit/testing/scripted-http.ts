@@ -90,5 +90,5 @@ export function close(response: ServerResponse): void {
   response.destroy();
 }
 
-/** Never answers, and keeps the connection open. */
+/** Leaves the request unanswered and keeps the connection open. */
 export function silence(): void {}

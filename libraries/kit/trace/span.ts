@@ -5,7 +5,7 @@ export type Span = {
   readonly context: TraceContext;
   readonly name: string;
   readonly kind: SpanKind;
-  /** Milliseconds since 1970, with fractions. */
+  /** Start of the span, milliseconds since 1970, with fractions. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;

@@ -18,7 +18,7 @@ type TraceValues = {
   readonly PORTCULLIS_TRACES_OTLP_TOKEN_FILE: string | undefined;
 };
 
-/** Undefined for a process that records no spans. */
+/** The settings of the collector; undefined for a process that records no spans. */
 export function traceExportOf({
   PORTCULLIS_TRACES_OTLP_URL: url,
   PORTCULLIS_TRACES_OTLP_TOKEN_FILE: tokenFile,

@@ -13,7 +13,7 @@ export type Credentials = {
   rejected?(): void;
 };
 
-/** PEM texts. */
+/** A client certificate and its key, as PEM texts. */
 export type ClientCertificate = { readonly cert: string; readonly key: string };
 
 /** A value, or a function that reads it for each connection, so that rotation needs no restart. */

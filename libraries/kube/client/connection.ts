@@ -56,7 +56,7 @@ export type KubeConnection = AsyncDisposable & {
 };
 
 type KubeConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
-  /** 48 when absent. */
+  /** Maximum number of connections; 48 when absent. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
 };

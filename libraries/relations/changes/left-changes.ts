@@ -168,7 +168,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
   }
 }
 
-/** Undefined for an entry that a newer release wrote. */
+/** Parses an audit entry; undefined for an entry that a newer release wrote. */
 function readEntry(text: string): AuditContent | undefined {
   try {
     return auditContentSchema.safeParse(JSON.parse(text)).data;

@@ -12,9 +12,9 @@ export type PackedRows = {
   readonly low: Uint32Array;
   /** For each distinct term, the end of its part of `occurrences`. */
   readonly ends: Uint32Array;
-  /** Entry * 256 + count. */
+  /** The occurrences, each as entry * 256 + count. */
   readonly occurrences: Uint32Array;
-  /** 0 without vectors. */
+  /** Dimension of the vectors; 0 without vectors. */
   readonly dimensions: number;
   /** The vectors of the entries that have one, one after another. */
   readonly vectors: Float32Array;

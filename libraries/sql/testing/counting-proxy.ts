@@ -11,7 +11,7 @@ type Exchanged = {
   readonly parameterBytes: number;
 };
 
-/** A proxy before a PostgreSQL server that counts statements and rows in both directions. */
+/** A proxy between clients and a PostgreSQL server that counts statements and rows in both directions. */
 type CountingProxy = PostgresProxy & {
   /** The traffic since the last call. */
   take(): Exchanged;

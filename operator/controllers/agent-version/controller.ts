@@ -40,7 +40,7 @@ type AgentVersionControllerOptions = {
   readonly stores: Pick<Stores, 'agentVersions' | 'agentRoutes' | 'reports'>;
   readonly history: Pick<Caches, 'removalOfAgentRoute'>;
   readonly checks: VersionChecks;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly host: AgentHost | undefined;
   readonly environment: () => Pick<Environment, 'connections'>;
   readonly clock: Clock;

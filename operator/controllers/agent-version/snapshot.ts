@@ -16,7 +16,7 @@ export type AgentVersionSnapshot = {
   readonly isConfigured: boolean;
   /** Whether the version is an image that this installation cannot run. */
   readonly isForeignImage: boolean;
-  /** Absent until the version was checked. */
+  /** The verdict about the version; absent until the version was checked. */
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];

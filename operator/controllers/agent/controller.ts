@@ -40,7 +40,7 @@ export type AgentAuthority = {
 type AgentControllerOptions = Omit<AgentWorld, 'exposure'> & {
   readonly client: KubeClient;
   readonly stores: Pick<Stores, 'agents' | 'agentRoutes'>;
-  /** Absent where the operator has no store of relations. */
+  /** The rights on agents; absent if the operator has no store of relations. */
   readonly authority: AgentAuthority | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

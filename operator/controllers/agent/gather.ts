@@ -18,7 +18,7 @@ import type { AgentReplicaView, AgentSnapshot, VersionView } from './snapshot.ts
 export type AgentWorld = {
   readonly stores: Pick<Stores, 'agentVersions' | 'reports'>;
   readonly history: Pick<Caches, 'removalOfAgentRoute'>;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly host: AgentHost | undefined;
   readonly environment: () => Pick<Environment, 'connections'>;
   /** Returns the target of a served policy; undefined while it is not known. */

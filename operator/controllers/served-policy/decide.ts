@@ -8,7 +8,7 @@ import type { ServedPin } from '../../served/ports.ts';
 const maxPrevious = 8;
 
 export type ServedSnapshot = ProgressSnapshot & {
-  /** Absent when the file of served policies no longer lists the entry. */
+  /** The entry in the list of served policies; absent if the list no longer contains it. */
   readonly entry: ServedPolicy | undefined;
   /** Versions of agents that name the entry; read only for an entry that is not listed. */
   readonly versions: readonly string[];

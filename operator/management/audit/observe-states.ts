@@ -29,7 +29,7 @@ export function startObservingStates<R extends Resource, S>(
     /** Sets the listener for each generation that the watch reports, and each new object of a name. */
     readonly onChange: (listener: (object: Stored<R>) => void) => void;
     readonly states: ObservedStates<S>;
-    /** Undefined for an object whose changes cannot be recorded yet. */
+    /** The state that is recorded; undefined for an object whose changes cannot be recorded yet. */
     readonly stateOf: (object: Stored<R>) => S | undefined;
     readonly changesOf: (object: Stored<R>, before: RecordedState<S>, now: Date) => readonly AuditContent[];
     readonly changesOfDeletion: (name: string, before: RecordedState<S>, now: Date) => readonly AuditContent[];

@@ -2,7 +2,7 @@ import type { Application } from '../../applications/application.ts';
 import type { OutcomeHistory } from '../../applications/outcome-history.ts';
 import type { ReplicaView } from '../../applications/replica-views.ts';
 
-/** The input of the state of a binding. */
+/** The data from which the state of a binding is computed. */
 export type ModelSnapshot = {
   readonly modelId: string;
   readonly gateway: string;

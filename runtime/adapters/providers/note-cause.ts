@@ -19,7 +19,10 @@ export function noteCause(ask: Ask, note: NoteProvider): Ask {
   };
 }
 
-/** Undefined for a provider that answered: an uncertain verdict or a refusal is an answer. */
+/**
+ * The cause of a failed call; undefined if the provider answered, because an uncertain verdict or a refusal is an
+ * answer, too.
+ */
 function causeOf(verdict: Verdict): ProviderCause | undefined {
   if (verdict.kind !== 'failed') return undefined;
   return verdict.cause ?? (verdict.code === 'provider_invalid_answer' ? 'invalid_answer' : undefined);

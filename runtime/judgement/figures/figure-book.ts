@@ -11,7 +11,7 @@ const maxFigures = 6_000;
 
 export type WorkedOut = {
   readonly firing: FiringFigures;
-  /** Absent for a pattern whose matches are not listed. */
+  /** The figures for listing matches; absent for a pattern whose matches are not listed. */
   readonly listing?: ListingFigures | undefined;
   readonly set?: Automaton | undefined;
 };

@@ -15,7 +15,7 @@ export type AgentOperation = {
 /** A request for an agent, read from its method and its target alone. */
 export type RoutedCall = {
   readonly agentId: string;
-  /** Undefined for a path without a version. */
+  /** The id of the version in the path; undefined for a path without a version. */
   readonly versionId: string | undefined;
   readonly operation: AgentOperation;
   /** The path at the process of the version. It is built from the parsed parts of the request path, not copied. */

@@ -15,7 +15,7 @@ export type ClearPorts = {
   readonly graceMs: number;
   /** Called for each version that cannot be removed. */
   readonly onFailed: (version: Uncleared, error: unknown) => void;
-  /** Monotonic milliseconds. */
+  /** The current time, monotonic milliseconds. */
   readonly now: () => number;
 };
 

@@ -28,7 +28,7 @@ type IngestOptions = {
   readonly times: IngestTimes;
 };
 
-/** Milliseconds. */
+/** Times of ingest, milliseconds. */
 export type IngestTimes = {
   /** Longest time that a job waits for the next delivery after its worker died. */
   readonly leaseMs: number;

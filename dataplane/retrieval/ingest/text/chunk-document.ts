@@ -4,7 +4,7 @@ import { type ChunkLengths, chunkRange } from './chunk-range.ts';
 
 /** One chunk of a document; `text` is the stored text from `start` to `end`, in UTF-16 units. */
 export type TextChunk = {
-  /** Counted from 0 in the order of the text. */
+  /** Number of the chunk, counted from 0 in the order of the text. */
   readonly no: number;
   readonly start: number;
   readonly end: number;

@@ -7,7 +7,7 @@ import { type LinePieces, renderTable, renderValue } from './render-table.ts';
 export type ContentPart = {
   readonly kind: 'section' | 'table' | 'other';
   readonly heading: string | undefined;
-  /** Counted from 1. */
+  /** Page number, counted from 1; undefined for content without pages. */
   readonly page: number | undefined;
   /** The lines of its text. A line is made when it is requested, and no line is empty. */
   readonly lines: Iterable<LinePieces>;

@@ -6,7 +6,7 @@ import { storableText } from './storable-text.ts';
 export type TextBlock = {
   readonly kind: ContentPart['kind'];
   readonly heading?: string;
-  /** Counted from 1. */
+  /** Page number, counted from 1. */
   readonly page?: number;
   readonly text: string;
 };

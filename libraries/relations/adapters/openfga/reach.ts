@@ -13,7 +13,7 @@ const readsAtOnce = 16;
 
 type WalkPorts = {
   readonly read: ReadTuples;
-  /** `largestReach`, or less. */
+  /** Maximum number of visited pairs; `largestReach` or less. */
   readonly most: number;
 };
 type Reached = Pick<Tuple, 'object' | 'relation'>;

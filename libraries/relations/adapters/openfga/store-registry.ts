@@ -4,7 +4,7 @@ import { RelationsUnavailableError } from '../../relations-error.ts';
 
 /** The OpenFGA store of an installation: at any time all replicas use the same store. */
 export type StoreRegistry = {
-  /** Undefined if no store was claimed. */
+  /** The claimed store; undefined if no store was claimed. */
   find(key: string): Promise<string | undefined>;
   /**
    * Claims a store instead of the found one. Of all concurrent and late claims, exactly one is accepted.

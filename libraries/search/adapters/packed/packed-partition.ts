@@ -132,7 +132,7 @@ export class PackedPartition {
   }
 }
 
-/** Undefined if a segment has the layout of another release: the entries are read instead. */
+/** Opens a stored segment; undefined if it has the layout of another release: the entries are read instead. */
 function openSegments(segments: readonly StoredSegment[]): SegmentSet | undefined {
   const set = new SegmentSet();
   try {

@@ -15,7 +15,7 @@ type Seen = Pick<AgentObservation, 'state' | 'card'>;
 /** The state that the process of one pod reports. */
 export type PodLook = Disposable & {
   readonly podUid: string;
-  /** Undefined before the first answer. */
+  /** The last answer; undefined before the first one. */
   readonly seen: Seen | undefined;
   /** Whether at least one read has ended, with or without an answer. */
   readonly hasLooked: boolean;

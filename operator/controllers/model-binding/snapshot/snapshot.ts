@@ -22,7 +22,7 @@ export type RouteView = {
 
 export type PinnedView = {
   readonly record: NonNullable<ModelBindingStatus['pinned']>;
-  /** Absent if the recorded application names no workload. */
+  /** The workload of the application; absent if the recorded application names no workload. */
   readonly workload: WorkloadView | undefined;
 };
 

@@ -23,7 +23,7 @@ type ProcessesOptions = {
   /** Variables that the processes inherit. */
   readonly inherited: Readonly<NodeJS.ProcessEnv>;
   readonly logger: Logger;
-  /** Milliseconds; 5,000 by default. */
+  /** Grace period of surplus processes, milliseconds; 5,000 by default. */
   readonly retireMs?: number;
 };
 

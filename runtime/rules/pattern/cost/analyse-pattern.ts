@@ -75,7 +75,7 @@ function firingFiguresOf(
   return { plan: 'unbounded-set', ranges: compileProgram(node, false)?.edgeCount ?? Number.POSITIVE_INFINITY };
 }
 
-/** Undefined without a plan, and if probes would be slower than a search. */
+/** The plan for probes; undefined if there is none, or if probes would be slower than a search. */
 function probeFiguresOf(plan: ProbePlan | undefined): ProbeFigures | undefined {
   if (plan === undefined || plan.distance < MIN_PROBE_DISTANCE) return undefined;
   const { distance, scanned, overlap, automaton } = plan;

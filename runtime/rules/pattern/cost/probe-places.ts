@@ -10,7 +10,7 @@ export const CONTEXT_AFTER = Uint8Array.from({ length: 256 }, (_, byte) => {
   return START_CONTEXTS.indexOf(context);
 });
 
-/** Start states by context number; -1 where every byte reaches a dead end. */
+/** Start states by context number; -1 if every byte leads to a state without a match. */
 export function startStates({ starts, next, classCount }: Automaton): readonly number[] {
   return START_CONTEXTS.map((context) => {
     const start = starts[context];

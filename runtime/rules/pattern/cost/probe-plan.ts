@@ -22,8 +22,8 @@ export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
   readonly automaton: Automaton;
   /**
-   * Start states of the automaton by context number; -1 where every byte reaches a dead end. Computed once, not at each
-   * place.
+   * Start states of the automaton by context number; -1 if every byte leads to a state without a match. Computed once,
+   * not at each place.
    */
   readonly starts: readonly number[];
   /** The number of bytes that the plan examines at each place. */

@@ -4,7 +4,7 @@ import type { PatternNode } from './pattern-tree.ts';
 /** Properties of every match of a pattern. Lengths are bytes of UTF-8, with case folding considered. */
 export type PatternShape = {
   readonly minBytes: number;
-  /** Infinity when unbounded. */
+  /** Length of the longest match in bytes; Infinity if there is no limit. */
   readonly maxBytes: number;
   /** The length of the longest match, Infinity if there is no limit; a `\C` counts as one byte. */
   readonly maxCharacters: number;

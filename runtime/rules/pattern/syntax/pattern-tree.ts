@@ -18,7 +18,7 @@ export type PatternNode =
       readonly kind: 'repeat';
       readonly item: PatternNode;
       readonly min: number;
-      /** Infinity when unbounded. */
+      /** Maximum number of repetitions; Infinity if there is no limit. */
       readonly max: number;
       readonly greedy: boolean;
     };
