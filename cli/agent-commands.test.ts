@@ -137,7 +137,7 @@ describe('portcullis agent chat', () => {
 });
 
 describe('portcullis agent runs and agent trace', () => {
-  test('the owner sees the runs of every caller, another person its own, and each trace has nodes and no text', async () => {
+  test('the owner sees the runs of every caller, another person only their own runs, and each trace has nodes and no text', async () => {
     await answered(['agent', 'send', 'assistant', '--as', 'bob', '-m', 'Good afternoon']);
     const listed = async (as: string) => {
       const end = await run(['agent', 'runs', 'assistant', '--as', as, '--json']);

@@ -111,7 +111,7 @@ test('portcullis apply --dry-run of a binding that loses its guardrail asks for 
   expect((await run(['get', 'mb', 'guarded-echo'])).stdout).not.toContain('UNGUARDED');
 });
 
-test('portcullis diff -f shows what apply would change, and exits with 15 only if it would', async () => {
+test('portcullis diff -f shows what apply would change, and exits with 15 only if apply would change something', async () => {
   await run(['apply', '-f', '-'], { input: manifestOfWord('compared', 'before') });
   const diff = (text: string) => run(['diff', '-f', '-'], { input: text });
   expect(await diff(manifestOfWord('compared', 'before'))).toMatchObject({

@@ -261,7 +261,7 @@ test('a file that an editor removes and creates again is not deleted', async () 
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
 });
 
-test('a renamed file is submitted under its new name, even if it takes the name of another one', async () => {
+test('a renamed file is submitted under its new name, even if another file had this name before', async () => {
   using folder = temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);

@@ -73,7 +73,7 @@ test.each(['signin', 'console'])(
   },
 );
 
-test('a process whose port another program took since the start of the platform gets another one', async () => {
+test('a process whose port another program took since the start of the platform gets another port', async () => {
   await using processes = fakeProcesses({});
   using world = await open(processes, 'at the first visit');
   const other = createServer().listen(world.ports.get('signin'), '127.0.0.1');

@@ -105,7 +105,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     }
   });
 
-  test('a Secret is created only when the values name none', async () => {
+  test('a Secret is created only when the values name no Secret', async () => {
     const secrets = ofKind(await renderFile(file), 'Secret');
     const components = secrets.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']).toSorted();
     const expected = file.startsWith('production')

@@ -40,7 +40,7 @@ test('profiles are read with their defaults', async () => {
   });
 });
 
-test('without a file of profiles, or with an empty one, no profile is approved', async () => {
+test('without a file of profiles, or with an empty file, no profile is approved', async () => {
   const none = { embedding: new Map(), rerank: new Map(), rewrite: new Map() };
   expect(await readProfiles('/nowhere/models.yaml')).toEqual(none);
   expect(await readText('')).toEqual(none);

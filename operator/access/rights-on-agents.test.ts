@@ -45,7 +45,7 @@ test('an operator that is no longer the leader revokes and grants no right', asy
   expect(await relations.tuplesOf(object)).toEqual([invoke('ben')]);
 });
 
-test('an operator that loses its leadership between two changes of rights makes no further one', async () => {
+test('an operator that loses its leadership between two changes of rights makes no further change', async () => {
   let left = 0;
   await using place = await openRights(() => {
     left -= 1;

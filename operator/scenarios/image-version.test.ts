@@ -89,7 +89,7 @@ test('an installation without a container engine refuses an AgentVersion of an i
   expect(agents.running.size).toBe(0);
 });
 
-test('a route of an image names the target of the served policy, and there is none while another revision is served', () => {
+test('a route of an image names the target of the served policy, and has no target while another revision is served', () => {
   const bundle = sampleImageBundle('MCP');
   const target: ServedTarget = {
     addresses: ['http://runtime.team.svc:8000'],

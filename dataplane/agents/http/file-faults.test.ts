@@ -151,7 +151,7 @@ test('temporary files expire, and newer files are kept', async () => {
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test('the next process of a version removes the files of a killed one, and no file of a process that still runs', async () => {
+test('the next process of a version removes the files of a killed process, and no file of a process that still runs', async () => {
   using folder = temporaryFolder();
   const file = new URL('../testing/leave-file.ts', import.meta.url);
   /** A process that has stored an object, and the object. */

@@ -83,7 +83,7 @@ test('a version whose policy was not served at its start is served as soon as th
   expect(await readiness(agent)).toEqual(ready);
 });
 
-test('a version whose check at the start failed once is served after the next one', async () => {
+test('a version whose check at the start failed once is served after the next check', async () => {
   await using parts = new AsyncDisposableStack();
   let isBroken = true;
   const checkedHandler = alteredHandlers(parts, ({ text }) => ({

@@ -123,7 +123,7 @@ test('streams are counted until they were read or closed, even after their end',
   readers.open(fourth.outgoing);
 });
 
-test('unread answers count with unread streams, and an answer that was read does not', async () => {
+test('unread answers count together with unread streams, and an answer that was read no longer counts', async () => {
   const { begin } = await open();
   const readers = createStreamReaders({ readers: 1, ownBytes: 100 * mebibyte, allBytes: 20 * mebibyte });
   const answer = async () => {

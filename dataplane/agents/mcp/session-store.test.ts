@@ -17,7 +17,7 @@ test('an MCP session is found by its owner until its idle timeout has passed', (
 const left = (sessions: SessionStore, ...opened: readonly Session[]): readonly boolean[] =>
   opened.map(({ owner, id }) => sessions.find(owner, id) !== undefined);
 
-test('above the limit of MCP sessions, the one that was idle for longest ends', () => {
+test('above the limit of MCP sessions, the session that was idle for the longest time ends', () => {
   const sessions = new SessionStore(createFakeClock(), { kept: 2, ofOwner: 2 });
   const [first, second] = [sessions.open('ann'), sessions.open('bob')];
   expect(sessions.find('ann', first.id)).toBe(first);

@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     await until('both are counted', async () => (await ended('written')) >= written + 2);
   });
 
-  test('agents with a vector of another profile get one of the current profile, on both sides of its id', async () => {
+  test('agents with a vector of another profile get a vector of the current profile, in whatever order the ids of the profiles are', async () => {
     const agents = await Promise.all(['earlier', 'later'].map((name) => world.publish(name, { workspace: 'x' })));
     const { sql } = world.database;
     const profiles = async () =>

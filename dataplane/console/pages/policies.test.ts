@@ -87,7 +87,7 @@ test('the page of an archived policy offers no application of it, but a return t
   expect(await page([own])).not.toContain('/apply"');
 });
 
-test('the page of a policy offers no application to a model under deletion, and preselects none of several models', async () => {
+test('the page of a policy offers no application to a model under deletion, and preselects no model if there are several', async () => {
   const page = async (models: readonly OverviewModel[]) => {
     const surroundings = { models: [...models], deletingPolicies: [], rights, links };
     return text(policyPage(context, policy, [policy], surroundings).main);

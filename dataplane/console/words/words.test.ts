@@ -32,7 +32,7 @@ test('every word of the pages is in Russian, and is not that of the English page
   expect(russian.map(({ path }) => path)).toEqual([]);
 });
 
-test('a Russian text has every value of the English one', () => {
+test('a Russian text contains every value of the English text', () => {
   for (const { path, english, russian } of pairs) {
     const valuesOf = (word: unknown): readonly string[] => (textOf(word).match(/\b9\d\b/g) ?? []).toSorted();
     expect([path, valuesOf(russian)]).toEqual([path, valuesOf(english)]);

@@ -34,13 +34,13 @@ const serve = (more: object = {}) => {
   return image.serve('A2A', { limits: { ...limits, requestBytes: 2 * bodyBytes }, ...more });
 };
 
-test('a judged body has at most 32,768 values, and the code of one with more is request_too_large', async () => {
+test('a judged body has at most 32,768 values, and a body with more values is refused with request_too_large', async () => {
   await serve();
   expect(await send(most)).toEqual({ status: 200, code: undefined });
   expect(await send(most + 1)).toEqual({ status: 413, code: 'request_too_large' });
 });
 
-test('a judged body is held with 256 bytes for each value until it was judged, and gets 503 where they do not fit', async () => {
+test('256 bytes are reserved for each value of a body until it was judged, and a body gets 503 if they do not fit', async () => {
   await serve();
   // The answer fits, because the values of the body are no longer held.
   expect(await send(most)).toEqual({ status: 200, code: undefined });

@@ -23,7 +23,7 @@ test('masks of a result of 60,000 parts are applied to it with those of the plac
   expect(edits.kind === 'edits' && edits.edits.length).toBe(parts.length);
 });
 
-test('a mask of a joined text that the masks of its parts do not yield is a deny', () => {
+test('a mask of a joined text that does not follow from the masks of its parts is a deny', () => {
   const contents = [...masked, ...joints.map((_, index) => (index === 59 ? '?' : '*'.repeat(1_000)))];
   expect(maskEdits([...parts, ...joints], contents)).toEqual({ kind: 'unmaskable' });
   const twice = parts.slice(0, 2);

@@ -35,7 +35,7 @@ function head(length: number): string {
 }
 
 describe('a greedy client', () => {
-  test('a client that announces a large body and sends none blocks no other client and gets 408', async () => {
+  test('a client that announces a large body and sends no byte of it blocks no other client and gets 408', async () => {
     const sockets = Array.from({ length: 40 }, () => open());
     const answers = sockets.map((socket) => {
       socket.write(`${head(maxRequestBytes)}{`);

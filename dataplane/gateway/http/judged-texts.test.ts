@@ -261,14 +261,14 @@ describe('text parts of one message', () => {
   });
   const halves = (word: string) => parts(`a ${word.slice(0, 3)}`, `${word.slice(3)} b`);
 
-  test('a denied word that is split over text parts of one message is found, and a masked one is a deny', async () => {
+  test('a denied word that is split over text parts of one message is found, and a masked word that is split is a deny', async () => {
     for (const word of [words.deniedInput, words.maskedInput]) {
       expect(await ask('model', halves(word))).toEqual({ status: 403, json: blockedError });
     }
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('masked text parts of one message become one, and their seam is not a reason for a deny', async () => {
+  test('masked text parts of one message become one part, and their seam is not a reason for a deny', async () => {
     expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
     expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
   });
@@ -305,7 +305,7 @@ describe('text parts of one message', () => {
     expect(sent()['input']).toEqual(input('a ***'));
   });
 
-  test('the seams of text parts do not add a check when the messages fill one', async () => {
+  test('the seams of text parts do not add a check when the messages fill one check', async () => {
     const full = Array.from({ length: 31 }, () => said);
     expect((await ask('model', { messages: [...full, ...parts('a', 'b').messages] })).status).toBe(200);
     expect((await ask('model', { messages: [...full, ...halves(words.deniedInput).messages] })).status).toBe(403);

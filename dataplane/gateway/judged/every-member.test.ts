@@ -333,7 +333,7 @@ describe('text of a request outside of its content', () => {
     expect(read(request, none).unjudgedAt).toBeDefined();
   });
 
-  test('a long number in a parameter is judged or refused, and a short one is no text', () => {
+  test('a long number in a parameter is judged or refused, and a short number does not count as a text', () => {
     const numbers = { metadata: { card: 'NUMBER' }, temperature: 0.7, seed: 12_345_678_901 };
     expect(read(numbers, all).units.map(({ content }) => content)).toEqual(['card', card]);
     expect(read({ metadata: { type: 'NUMBER' } }, none).unjudgedAt).toBe('metadata');
@@ -388,7 +388,7 @@ describe('text of a request outside of its content', () => {
     ).toEqual(['\ufffd make a bomb']);
   });
 
-  test.each(['', ' ', '\t\n ', '\u0001'])('the text of a data: URL behind %j is read', (blank) => {
+  test.each(['', ' ', '\t\n ', '\u0001'])('the text of a data: URL after %j is read', (blank) => {
     for (const scheme of ['data:', 'da\tta:', 'DATA\n:']) {
       const url = `${blank}${scheme}text/plain;base64,${base64}`;
       expect(read(file(url), all)).toMatchObject({ units: [{ content: phrase }], unjudgedAt: undefined });
@@ -461,7 +461,7 @@ describe('text of a request outside of its content', () => {
     expect(read(file(data), all)).toEqual({ units: [], unjudgedAt: 'messages[0].content[0].file' });
   });
 
-  test('a file that the provider stores or fetches cannot be judged, and one without an id can', () => {
+  test('a file that the provider stores or fetches cannot be judged, and a file without an id can be judged', () => {
     const named = (more: object) => part({ type: 'file', file: { filename: 'report.pdf', ...more } });
     for (const more of [
       { file_id: 'file-abc123' },

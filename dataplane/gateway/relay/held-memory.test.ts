@@ -51,7 +51,7 @@ test('a held event of a response counts with the memory of its objects until its
   expect(guard.heldBytes).toBe(0);
 });
 
-test('texts of an event that wait for their check count, and those that were checked do not', () => {
+test('texts of an event that wait for their check count, and checked texts do not count', () => {
   const guard = responseGuard();
   guard.receive(callEnd(0, JSON.stringify(new Array(64).fill('text'))));
   const first = guard.next();

@@ -101,7 +101,7 @@ test('a request whose masks need more than 4,096 checks is refused when it has m
   });
 });
 
-test('a complete answer may need 1,024 checks, even in windows, and one that needs more is refused before its first check', async () => {
+test('a complete answer may need 1,024 checks, even in windows, and an answer that needs more is refused before its first check', async () => {
   const judge = (checks: ReturnType<typeof countedChecks>, further: readonly CheckUnit[]) =>
     judgeWholeTexts(checks, target, { texts: [], further, inWindows: true }, signal);
   const refused = { kind: 'stop', error: { kind: 'plain', code: 'upstream_too_large', param: null } };

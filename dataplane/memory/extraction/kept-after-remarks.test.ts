@@ -223,7 +223,7 @@ describe('another statement of a sentence does not replace the memory that the s
   test.each([
     ['I drive a Golf.', 'I switched to Skoda and I love cats'],
     ['My name is Katherine.', "just call me Kat please, I'm a nurse"],
-  ])('after "%s" the message "%s" leaves its own value', (first, then) => {
+  ])('after "%s" the message "%s" does not remove the value that it names', (first, then) => {
     const after = memoriesAfter(first, then);
     const value = then.includes('Skoda') ? /Golf|Skoda/ : /Kat/;
     expect(after.filter((text) => value.test(text))).not.toEqual([]);

@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of the mem
     expect((await memory.call(ann, ...add(said(), headers))).status).toBe(400);
   });
 
-  test('a body may have as many bytes as the limit, and a longer one is a 413', async () => {
+  test('a body may have as many bytes as the limit, and a longer body is refused with 413', async () => {
     const send = async (size: number) => {
       const json = JSON.stringify(said());
       const answer = await fetch(`${memory.url}/v1/memories`, {

@@ -166,7 +166,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(after.read - before.read).toBeLessThan(1_000);
   });
 
-  test('a deletion of a scope reads the open events of the person, and of the ended ones those with texts alone', async () => {
+  test('a deletion of a scope reads the open events of the person, and only those ended events that have texts', async () => {
     await using own = await openMemory({ config: { role: 'api' } });
     const { sql } = own.database.database;
     const user = { user: 'busy' };

@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     expect(await statusOf(submitPath, labels(200_000, 1))).toEqual(refused);
   });
 
-  test('the body of a query may have as many bytes as the limit, and a longer one is a 413', async () => {
+  test('the body of a query may have as many bytes as the limit, and a longer body is refused with 413', async () => {
     const send = async (size: number) => {
       const json = JSON.stringify({ collection: 'handbook', text: 'a', mode: 'bm25' });
       const answer = await fetch(`${service.url}/v1/query`, {

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       .toReversed();
   }
 
-  test('why a reindex failed is shown to those who may write the collection, and not to its readers', async () => {
+  test('the cause of a failed reindex is shown to those who may write the collection, and not to its readers', async () => {
     const body = { name: 'failing', visibility: 'public', embedding_profile_id: 'test-profile' };
     const id = String((await service.call(ann, '/v1/collections', body)).json['collection_id']);
     await database.database.sql`
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(200);
   });
 
-  test('another profile of a resource starts one reindex, and a repeated request starts none', async () => {
+  test('another profile of a resource starts one reindex, and a repeated request starts no reindex', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const other = declared(id, { embedding_profile_id: 'other-profile' });

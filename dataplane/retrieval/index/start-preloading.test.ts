@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(await narrow.find(2)).toBe(1);
   });
 
-  test('the switch to a new version of a collection waits for a replica that loads it, and not for one that has died', async () => {
+  test('the switch to a new version of a collection waits for a replica that loads it, and not for a replica that has died', async () => {
     await using _replica = await openReplica();
     await ingest.submit({ docId: 'a', text: 'otter' });
     await ingest.drain();

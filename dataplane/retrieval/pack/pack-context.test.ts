@@ -114,7 +114,7 @@ test('a chunk is packed with a token budget of exactly its size, and not with on
   expect(await packContext([one], tokens - 1, counter)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a chunk that exceeds the token budget is skipped, and a later one that fits is packed', async () => {
+test('a chunk that exceeds the token budget is skipped, and a later chunk that fits is packed', async () => {
   const long = chunk('long', 'word '.repeat(100));
   expect((await packContext([long, chunk('short', 'word')], 10, counter)).ids).toEqual(['short']);
 });

@@ -71,7 +71,7 @@ test.each([
   expect(messages(text).join('\n')).toMatch(wanted);
 });
 
-test('a manifest file of four mebibytes is read and a longer one is refused', () => {
+test('a manifest file of four mebibytes is read, and a longer file is refused', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
   expect(messages(padded(maxManifestBytes + 1))).toEqual([

@@ -386,7 +386,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       },
     );
 
-    test('an entry that is not JSON is one of a newer release', async () => {
+    test('an entry that is not JSON is treated as an entry of a newer release', async () => {
       const world = await openWorld();
       await insertLeft(world.sql, 1, 'newer');
       await world.own.settleLeft();

@@ -67,7 +67,7 @@ describe('packed entries', () => {
     expect([...rows.lengths]).toEqual([300]);
   });
 
-  test('a block contains as many entries as fit, and one more is refused', () => {
+  test('a block contains as many entries as fit, and one more entry is refused', () => {
     const many = Array.from({ length: mostPacked }, (_, at) => ({ id: String(at), terms: [] }));
     expect(read(packEntries(many)).ids).toHaveLength(mostPacked);
     expect(() => packEntries([...many, { id: 'x', terms: [] }])).toThrow('at most 65535');

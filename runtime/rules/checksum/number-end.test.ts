@@ -70,7 +70,7 @@ test('a no-break space in a number is ignored like a blank, and one of its two b
   expect(numberEnd('luhn', half, 0, [half.length])).toBe(half.length);
 });
 
-test('every blank and dash of Unicode in a number is ignored, half of one is not, and no other character is', () => {
+test('in a number, every blank and dash of Unicode is ignored, and half of such a character or another character is not ignored', () => {
   const bmp = Array.from({ length: 0xffff }, (_, code) => String.fromCharCode(code)).filter(
     (one) => one.isWellFormed() && !/[0-9A-Za-z]/.test(one),
   );

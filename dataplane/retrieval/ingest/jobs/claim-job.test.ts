@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(read).toBeLessThan(60);
   });
 
-  test('hanging fetches of one tenant delay no deletion, and another tenant until one of them ends', async () => {
+  test('hanging fetches of one tenant delay no deletion, and delay another tenant only until one of them ends', async () => {
     const ref = { uri: 'https://files.example/slow', contentHash: 'a'.repeat(64) };
     await ingest.submitAs('first', ...Array.from({ length: 50 }, (_, at) => ({ docId: `slow-${at}`, ref })));
     const options = {

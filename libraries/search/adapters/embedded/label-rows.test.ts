@@ -44,7 +44,7 @@ test('the rows of labels are found in any order, with unknown and repeated label
   for (const labels of lists) expect(raised(rows, labels)).toEqual(expected(labels));
 });
 
-test('a row that is added later to a known label is found, and one with a new label only by it', () => {
+test('a row that is added later to a known label is found, and a row with a new label is found only by that label', () => {
   const rows = new LabelRows();
   rows.add(['a', 'b'], 0);
   rows.add(['c'], 1);
