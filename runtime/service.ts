@@ -31,7 +31,10 @@ const providerConnections = 512;
 const refusalMs = 10_000;
 /** Timeout that is longer than the longest stage. */
 const drainMs = 6_000;
-/** Longer than the pause between two checks of a gateway under traffic, so that its connections are seldom closed in use. */
+/**
+ * This time is longer than the pause between two checks of a gateway under traffic, so that its connections are seldom
+ * closed in use.
+ */
 const idleMs = 1_000;
 
 type Runtime = AsyncDisposable & {

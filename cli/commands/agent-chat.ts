@@ -26,7 +26,7 @@ type ChatOptions = OutputOptions & {
 /** Sends one message of the conversation. */
 type Turn = (text: string) => Promise<void>;
 
-/** Longer than the longest run of a version, 900 s. */
+/** This time is longer than the longest run of an agent version, 900 s. */
 const answerSeconds = 930;
 
 export function addAgentChat(agent: Command): void {

@@ -2,7 +2,7 @@ import { tableOf } from '../output/write.ts';
 
 export type Column<Row> = {
   readonly header: string;
-  /** Shown with -o wide only. */
+  /** The column is shown only with -o wide. */
   readonly wide?: true;
   readonly cell: (row: Row) => string | undefined;
 };

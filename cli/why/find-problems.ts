@@ -47,7 +47,7 @@ export function findProblems(installation: Installation, program: string): reado
   });
   const { policies, collections, agents, agentVersions, surroundings } = installation;
   const declared = [
-    // Everything else about a policy shows at the bindings that refer to it.
+    // Every other problem of a policy is listed at the bindings that refer to the policy.
     ...policies
       .map((one) => ({
         part: `${kinds.guardrailPolicy.kind} ${one.metadata.name}`,

@@ -83,7 +83,7 @@ export type AgentsConfig = {
   readonly signingKeysFile: string;
   readonly identity: IdentityMode;
   readonly rights: RelationsAccess;
-  /** `issuer|subject` of each. */
+  /** Each confirmer as `issuer|subject`. */
   readonly confirmers: readonly string[];
   /** Path of connections.yaml. */
   readonly connectionsFile: string | undefined;

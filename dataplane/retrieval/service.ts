@@ -70,7 +70,7 @@ type RetrievalService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-/** Fewer than the connections of the pool. */
+/** This number is smaller than the number of connections of the pool. */
 const creationsAtOnce = 2;
 const service = 'retrieval';
 const migrations = new URL('./migrations/', import.meta.url);

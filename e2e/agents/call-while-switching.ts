@@ -7,7 +7,7 @@ export type CallEnd = {
   readonly ended: number;
   readonly result:
     | { readonly kind: 'whole'; readonly version: string }
-    /** Refused, or broken off with a last event that gives the reason. */
+    /** The call was refused, or broken off with a last event that gives the reason. */
     | { readonly kind: 'typed'; readonly code: string }
     | { readonly kind: 'untyped'; readonly why: string };
 };

@@ -20,7 +20,7 @@ type Options = {
   readonly streams: number;
   /** Streams of a real agent at a time. */
   readonly realStreams: number;
-  /** Time in which all of them begin, and time for which they are watched then. */
+  /** Time in which all streams begin, and time for which they are then watched. */
   readonly openingMs: number;
   readonly holdMs: number;
   readonly say: (progress: string) => void;

@@ -31,7 +31,7 @@ const server = createServer(async (incoming, outgoing) => {
 
 type Run = { readonly id: string; readonly bytes: number; readonly grant: string };
 
-/** Each event has `bytes` additional bytes. */
+/** Sends a stream of events, each with `bytes` additional bytes. */
 async function stream({ id, bytes, grant }: Run, outgoing: ServerResponse): Promise<void> {
   const padding = bytes === 0 ? {} : { padding: 'x'.repeat(bytes) };
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });

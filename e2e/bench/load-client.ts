@@ -18,7 +18,7 @@ export type LoadResult = {
   /** Median latency, milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** The first answer, so that the caller can verify that it is the expected one. */
+  /** The first answer, so that the caller can verify that it is the expected answer. */
   readonly first: string;
   /** Number of answers whose length or status differs from the first answer, and of broken connections. */
   readonly odd: number;

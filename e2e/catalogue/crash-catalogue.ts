@@ -14,7 +14,7 @@ type CrashReport = {
   /** Agents whose events were compared. */
   readonly agents: number;
   readonly events: number;
-  /** Number of deliveries of an event in addition to the first one. */
+  /** Number of repeated deliveries: all deliveries of an event after the first delivery. */
   readonly repeated: number;
   readonly lostCommits: number;
   /** Complete answers of lists and searches while parts were killed. */

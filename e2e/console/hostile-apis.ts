@@ -104,18 +104,21 @@ export type HostileApis = AsyncDisposable & {
      * and even turns differ.
      */
     turn: number;
-    /** All but the rights of the person are refused with such a text. */
+    /** If true, all requests except those for the rights of the person are refused with such a text. */
     refuse: boolean;
     /**
      * Whether all requests except for the rights of the person are refused, because the person has sent too many
      * requests.
      */
     busy: boolean;
-    /** All but the rights of the person are refused with this status and code; undefined if they are not. */
+    /**
+     * All requests except those for the rights of the person are refused with this status and code; undefined if they
+     * are not refused.
+     */
     refusal: { readonly status: number; readonly code: string } | undefined;
-    /** All but the rights of the person have no answer: the connection ends. */
+    /** If true, all requests except those for the rights of the person get no answer: the connection ends. */
     away: boolean;
-    /** Every list is empty. */
+    /** If true, every list in an answer is empty. */
     empty: boolean;
   };
 };

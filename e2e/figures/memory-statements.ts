@@ -3,7 +3,7 @@ import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/s
 import { type IndependentSet, readIndependentStatements } from '../memory/read-independent-statements.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Every how many statements one statement is used. */
+/** The interval at which statements are used: with 4, every fourth statement is used. */
 const steps = { small: 4, full: 1 } as const;
 /** Upper bound of the messages of small talk that become memories. */
 const mostSmallTalk = 0.02;

@@ -15,7 +15,7 @@ export type HttpResponse = {
 export type CallOptions = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Sent as JSON; a Buffer is sent unchanged. */
+  /** The body, which is sent as JSON; a Buffer is sent unchanged. */
   readonly body?: unknown;
   /** The token to send; that of the administrator when absent, no token when null. */
   readonly token?: string | null;

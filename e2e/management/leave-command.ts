@@ -8,7 +8,7 @@ import { definitionOf } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
-/** A stored command about the policy, or about the model if there is one. */
+/** A stored command about the model if there is a model, and about the policy otherwise. */
 export type LeftRow = {
   readonly operationId: string;
   readonly policyId: string;

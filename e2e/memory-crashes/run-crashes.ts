@@ -14,7 +14,7 @@ async function drained({ database }: MemoryCrashes): Promise<void> {
     const [row] = await database.sql<{ open: number }[]>`
         select count(*)::int as open from memory.events where status in ('PENDING', 'RUNNING')`;
     if (row?.open === 0) return true;
-    // Longer than an event takes, so that its worker can complete it.
+    // This pause is longer than an event takes, so that its worker can complete it.
     await pause(3_000);
     await endLeases(database);
     return false;

@@ -14,7 +14,7 @@ export type StoreSize = {
   /** Memories of the measured person, and of each of the `equals` persons. */
   readonly memories: number;
   readonly equals: number;
-  /** Number of other persons, and of the memories of each. */
+  /** Number of other persons, and number of memories of each of these persons. */
   readonly others: number;
   readonly memoriesOfOther: number;
   /** Persons with few memories. */

@@ -236,7 +236,7 @@ export async function churnDocuments(
   return { ...counts, faults, lostCommits: world.proxy.lost(), deadLetters: dead?.count ?? 0 };
 }
 
-/** Longer than the lease of a worker in these tests. */
+/** This time is longer than the lease of a worker in these tests. */
 const pastLeaseMs = 1_500;
 
 async function stopPastLease(worker: FollowedChild): Promise<void> {

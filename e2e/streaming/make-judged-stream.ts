@@ -131,7 +131,7 @@ function cutBetweenWords(random: Random, text: string): readonly string[] {
   }, []);
 }
 
-/** The frames of two calls; text of the answer may be in front of them. */
+/** The frames of two tool calls; the text of the answer may come before them. */
 function callFrames(random: Random, name: string, input: string, { kind }: StreamKind): readonly string[] {
   const called = (index: number, ofFunction: object, more: object = {}): string =>
     payload(random, { tool_calls: [{ index, ...more, function: ofFunction }] }, null);

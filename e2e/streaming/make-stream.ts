@@ -14,7 +14,7 @@ type ForbiddenPlace = {
   readonly stop: number;
 };
 
-/** The index of the call whose arguments are under test; another call may be in front of it. */
+/** The index of the call whose arguments are under test; another call may come before it. */
 export const testedCall = 1;
 
 /** Members of a chunk of a chat, and the deltas of an event of the Responses API. */

@@ -24,7 +24,7 @@ export type ApiError<Code extends string> = {
 export type ApiSuccess = {
   readonly kind: 'success';
   readonly status: number;
-  /** Sent as JSON; an undefined body is not sent. */
+  /** The body, which is sent as JSON; an undefined body is not sent. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };

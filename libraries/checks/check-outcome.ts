@@ -24,7 +24,7 @@ export type FailedCheck = Explained & {
   readonly kind: 'failed';
   readonly code: CheckFailure;
   readonly message: string;
-  /** Present when the check was not sent, because it would exceed a limit. */
+  /** The exceeded limit; present if the check was not sent because it would exceed a limit. */
   readonly excess?: Excess;
   /** The detector or classifier of the rule did not judge. Present if the client requests it. */
   readonly provider?: FailedProvider;

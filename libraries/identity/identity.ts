@@ -6,7 +6,7 @@ export type Identity = Subject & {
   readonly kind: 'identity';
   /** The act chain (RFC 8693, section 4.1), the direct caller first. */
   readonly actors: readonly Subject[];
-  /** The expected audience; the token may contain others. */
+  /** The expected audience; the token may contain other audiences. */
   readonly audience: string;
   readonly expiresAt: Date;
   /** The groups in the claim that is configured for the issuer; empty without such a claim. */

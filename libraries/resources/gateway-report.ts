@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { providerCauses } from '#contracts/provider-causes';
 import { resourceSchema, uidSchema } from './metadata.ts';
 
-/** Above the number of routes of any installation. */
+/** This number is larger than the number of routes of any installation. */
 const maxRoutes = 16_384;
 
 /** Maximum number of entries of providers. */

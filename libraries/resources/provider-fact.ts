@@ -10,7 +10,7 @@ export type ProviderFact =
       readonly kind: 'failing';
       readonly provider: string;
       readonly cause: ProviderCause;
-      /** Present for a detector or classifier. */
+      /** The id of the rule; present for a detector or classifier. */
       readonly rule?: string;
     };
 

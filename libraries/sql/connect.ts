@@ -39,7 +39,7 @@ export type SqlPart = postgres.PendingQuery<postgres.Row[]>;
 export type ConnectOptions = {
   /** postgres://user@host:port/database, optionally with `?sslmode=verify-full`, without a password. */
   readonly url: URL | string;
-  /** Shown in the server's list of sessions. */
+  /** The name of the application in the server's list of sessions. */
   readonly applicationName: string;
   /** Maximum number of concurrent connections, 10 by default. Statements wait in a queue for a free connection. */
   readonly max?: number;

@@ -80,7 +80,7 @@ test.concurrent.each([
   for (const [index, name] of names.entries()) await rename(platform, name, wanted[index] ?? '');
   for (const [index, name] of names.entries()) {
     const route = await waitForRoute(platform, name, 'it has moved', ({ spec }) => spec.alias === wanted[index]);
-    // The application is the same: no workload was started for it.
+    // The application is still the same, because no workload was started for the new alias.
     expect(route.spec.generationId).toBe(before[index]?.generationId);
     expect(route.metadata.annotations?.['portcullis.dev/left-alias']).toBeUndefined();
   }

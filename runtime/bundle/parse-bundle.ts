@@ -13,7 +13,7 @@ type BundleReading =
   | {
       readonly ok: false;
       readonly problems: readonly BundleProblem[];
-      /** Present when the bytes have a canonical form, even if the bundle is invalid. */
+      /** The digest of the bundle; present if the bytes have a canonical form, even if the bundle is invalid. */
       readonly digest?: string;
     };
 

@@ -22,7 +22,7 @@ const places: Readonly<Record<string, Place>> = {
   'a2a/read-call-message.ts readPart': at('files'),
   'a2a/read-call-message.ts commonModes': at('files'),
   'a2a/write-result.ts partsOf': at('result'),
-  // Any step can fail for a fault of the program.
+  // Any step of a call can fail because of a fault of the program.
   'calls/agent-error.ts asAgentError': outside,
   'files/call-files.ts holdBytes': at('files'),
   'files/call-files.ts checkAll': at('files'),

@@ -47,7 +47,7 @@ export class TaskStore {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: Clock;
   readonly #limits: { readonly kept: number; readonly keptBytes: number };
-  /** The ended tasks of all callers, and of each. */
+  /** The number and the bytes of the ended tasks: of all callers together, and of each caller. */
   readonly #ended: EndedTasks = { tasks: 0, bytes: 0 };
   readonly #endedOf = new Map<string, EndedTasks>();
 

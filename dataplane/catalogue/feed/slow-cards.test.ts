@@ -23,7 +23,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
   const time = { offset: 0 };
   const clock = { now: () => performance.now() + time.offset, date: () => new Date() };
 
-  /** Each check takes until the test decides. */
+  /** Each check of this guard takes until the test decides. */
   const guard: StorageGuard = {
     judge: (texts, signal) =>
       new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ const policiesPath = '/api/v1/guardrail-policies';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 /** Idempotency keys of the editor. */
 const keyForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Policies on a page that reads each of them. */
+/** Number of policies on a page for which each policy is read by a separate request. */
 const ownPageSize = 20;
 
 /** Policies: list, history, comparison, editor, and the application to a model. */

@@ -8,7 +8,7 @@ import { saidText } from './said-text.ts';
 export type NoticeLink = {
   readonly href: string;
   readonly label: string;
-  /** Opened in another tab: the page of the notice may contain typed text. */
+  /** The link opens in another tab, because the page of the notice may contain typed text. */
   readonly isApart?: boolean;
 };
 

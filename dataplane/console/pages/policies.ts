@@ -18,7 +18,7 @@ type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
  */
 type JudgedSurroundings = PolicySurroundings & { readonly rights: OwnRights; readonly links: PageLinks };
 
-/** All policies. */
+/** The page with all policies. */
 export function policiesPage(
   { words, language, session }: PageContext,
   items: readonly PolicySummary[],

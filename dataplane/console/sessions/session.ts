@@ -7,7 +7,7 @@ const sessionSchema = z.object({
   token: z.string(),
   /** Seconds since 1970, when the token ends, and the session with it. */
   expiresAt: z.int(),
-  /** Every form sends it back. */
+  /** A token against request forgery, which every form sends back. */
   csrf: z.string().min(20),
   /** The rights of this person at the sign-in, or at the request once the management API has returned them. */
   rights: z.object({

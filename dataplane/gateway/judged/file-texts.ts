@@ -242,7 +242,7 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   if (text !== undefined) collector.takeDecoded('files', text, place, role);
   const plain = dataUrl.exec(written)?.[2] ?? data;
   if (isBase64 && !base64.test(body)) {
-    // Some programs use the value as it is written.
+    // The value is judged as it is written, because some programs use it in this form.
     collector.take('files', node, place, role, 'long');
     takeUnescaped(plain, place, role, collector);
   } else if (!isBase64 && plain !== data) collector.takeDecoded('files', decode(plain, false) ?? '', place, role);

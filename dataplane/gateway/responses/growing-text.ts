@@ -17,7 +17,10 @@ export class GrowingText {
   #isJoined = false;
   #isEnded = false;
 
-  /** @param before the possible ends of the texts that clients read before this text, as one text with it */
+  /**
+   * @param before the possible ends of the texts that clients read before this text; clients read each of them and this
+   * text as one text
+   */
   constructor(before: readonly string[] = []) {
     // A text in front that is not complete can end with half a surrogate pair.
     this.#before = before.filter((one) => one !== '').map((one) => one.toWellFormed());

@@ -60,7 +60,10 @@ export class StreamGuard extends SteppedGuard {
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
   readonly #calls = new CallTexts();
-  /** Used if only the texts of the contract are judged: a frame of a known form has no other texts. */
+  /**
+   * Finds the texts of frames of a known form. It is used if only the texts of the contract are judged, because such
+   * frames have no other texts.
+   */
   readonly #template = new FrameTemplate();
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;

@@ -49,7 +49,7 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
     });
   }
 
-  /** All bytes have arrived. */
+  /** Records that all bytes have arrived. */
   complete(): void {
     this.#finish('complete');
   }

@@ -52,7 +52,7 @@ const ofAll = 64;
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
   const first = await claimAmong(sql, leaseMs, firstLook);
-  // All of the first events may be later events of persons whose oldest event is claimed.
+  // All of the first events may be later events of persons whose oldest event is already claimed.
   return first ?? (await claimAmong(sql, leaseMs, mostEvents));
 }
 

@@ -143,7 +143,7 @@ async function apply(
       const { topic } = decision;
       const replacement = { ...stored, topic, source, statedAt, ...replacedByAdd(event) };
       const replaced = await replaceMemory(change, decision.memoryId, replacement);
-      // The memory expired after the decision: the statement must not be lost with it.
+      // The memory expired after the decision. The statement is then added as a new memory, so that it is not lost.
       if (replaced === undefined) return { ...shown, decision: 'ADD', reason: 'new', memory_id: await add() };
       return { ...shown, memory_id: decision.memoryId };
     }

@@ -81,7 +81,7 @@ async function attempt(
     return 'succeeded';
   } catch (error) {
     const isOver = lease.signal.aborted && !signal.aborted;
-    // Counted first: while the database is unavailable the end cannot be recorded.
+    // The error is counted first, because the end cannot be recorded while the database is unavailable.
     if (!signal.aborted) onFailed(error);
     const record = () => recordEnd(ports, event, error, signal);
     const end = isOver ? 'claim_over' : await recordWithin(leaseMs, lease.signal, record);

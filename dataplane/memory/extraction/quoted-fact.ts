@@ -130,7 +130,7 @@ const negations = listed(
   'not no never nor neither nobody nothing without hardly barely almost nearly anymore longer formerly previously used ' +
     'не нет ни никогда никто ничего без едва почти раньше прежде',
 );
-/** A part of a sentence may begin with them. */
+/** Words with which a part of a sentence may begin. */
 const firstPerson = listed(
   'i my mine me we our us я мы мне меня мной мой моя мое мои моего моей моих моему моим нам нас наш наша наше наши',
 );

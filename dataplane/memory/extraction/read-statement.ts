@@ -173,7 +173,7 @@ function ownSentence(language: StatementLanguage, sentence: string): string | un
   const plain = plainText(language, sentence).replace(language.fillers, '');
   const own = withoutLead(language, plain);
   if (own === undefined || language.others.test(own)) return undefined;
-  // These phrases look like reports of others but are not.
+  // These phrases look like reports about other persons, but are not.
   return isStated(language, plain.replace(notReports, '')) ? plain : undefined;
 }
 

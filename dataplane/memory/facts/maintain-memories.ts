@@ -32,7 +32,7 @@ type MaintenanceOptions = {
  */
 export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions): AsyncDisposable {
   const { database } = ports;
-  /** Each returns whether more can be done immediately. */
+  /** Each step returns whether more work can be done immediately. */
   const steps: Readonly<Record<MaintenancePart, (signal: AbortSignal) => Promise<boolean>>> = {
     undelivered_events: async () => (await options.failUndelivered()) < 0,
     expired_sessions: () => removeExpiredSessions(database),

@@ -70,7 +70,7 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
 
 async function reachedLimit(
   { service, caller }: RetrievalRequest,
-  /** Each document with the bytes of its content_ref, if that has the member `bytes`. */
+  /** Each document with the bytes of its content_ref, if the content_ref has the member `bytes`. */
   submitted: ReadonlyMap<SubmittedDocument, number>,
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {

@@ -26,8 +26,8 @@ export async function listCollections(
 }
 
 /**
- * Used for a caller with more relations than the store lists: the time depends on the number of collections of the
- * tenant, up to the last one of the page.
+ * Lists collections for a caller with more relations than the store lists: the time depends on the number of
+ * collections of the tenant, up to the last collection of the page.
  */
 async function readableInOrder(
   { service, caller, incoming }: RetrievalRequest,

@@ -5,7 +5,10 @@ import { SearchUnavailableError } from '#search/search-error';
 import type { OpenSearchPlaces } from './opensearch-places.ts';
 import { partitionName } from './partition-name.ts';
 
-/** Longer than a process can keep writing to a partition that it found before the partition was left, milliseconds. */
+/**
+ * This time, in milliseconds, is longer than a process can keep writing to a partition that it found before the
+ * partition was left.
+ */
 const lateMs = 900_000;
 
 /** Maximum number of partitions in one call, because each may have many changes. */

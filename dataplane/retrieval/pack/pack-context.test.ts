@@ -140,7 +140,7 @@ test('a text is not counted again for each candidate after it, and only up to th
   };
   const { ids } = await packContext(offered, 200_000, counted);
   expect(ids.length).toBe(100);
-  // Each block is counted once as the last block, and once before another block.
+  // The tokens of each block are counted once as the last block, and once before another block.
   expect(units).toBeLessThan(2.1 * 100 * 5_010);
   const long = chunk('long', 'word '.repeat(1_000_000));
   let tokens = 0;

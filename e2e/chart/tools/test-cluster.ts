@@ -3,7 +3,7 @@ import type { TestImage } from './chart-values.ts';
 /** A cluster to install on, and two releases of the images that its nodes have or can pull. */
 export type TestCluster = AsyncDisposable & {
   readonly kubeconfigFile: string;
-  /** Created for this run with restricted pods; the suite writes to no other namespace. */
+  /** The namespace that was created for this run with restricted pods; the suite writes to no other namespace. */
   readonly namespace: string;
   /** The installed images and the images of the upgrade; images that were built locally have equal content. */
   readonly images: readonly [TestImage, TestImage];

@@ -118,7 +118,7 @@ export class JudgedStream {
    */
   #release(bytes: number): void {
     if (this.#options.signal.aborted) throw this.#options.refuse('cancelled');
-    // Each character has at least one byte.
+    // The first `bytes` characters are enough, because each character has at least one byte.
     const begin = Buffer.from(this.#held.slice(0, bytes), 'utf8');
     const end = characterStart(begin, bytes);
     if (end <= 0) return;

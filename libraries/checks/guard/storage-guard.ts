@@ -22,7 +22,10 @@ export type StorageDecision =
   | {
       readonly kind: 'failed';
       readonly code: CheckFailure;
-      /** Present if a detector or classifier did not judge, and the check client requests it. */
+      /**
+       * The failing detector or classifier; present if one of them did not judge and the check client requests its
+       * name.
+       */
       readonly provider?: FailingProvider;
     };
 

@@ -73,7 +73,7 @@ function startsOf(source: LoadedNode['source']): readonly string[] {
   return source.kind === 'loop' ? [source.config.body] : [];
 }
 
-/** A frame around each branch, or around the body. The frames of inner containers are listed with it. */
+/** Lists a frame around each branch, or around the body of a loop. The frames of inner containers are listed, too. */
 function framesOf(flow: LoadedFlow, id: string, marks: RunMarks | undefined): readonly Subgraph[] {
   const source = flow.nodes.get(id)?.source;
   if (source === undefined) return [];

@@ -133,7 +133,7 @@ function inputOf(run: NodeRun, fields: readonly string[] | undefined): JsonValue
 }
 
 function resultOf(run: NodeRun): JsonValue {
-  // Both values are read before the type of either one is checked, as in nodes that make calls.
+  // Both values are read before the type of either value is checked, as in nodes that make calls.
   const [text, data] = [optionalInput(run, 'text'), optionalInput(run, 'data')];
   if (text !== undefined && typeof text !== 'string')
     throw new FlowError('type_mismatch', { message: 'text must be a text' });

@@ -61,7 +61,7 @@ function addKey({ runId, path }: PortCall): string {
   return createHash('sha256').update(`${runId}\n${path}`).digest('hex');
 }
 
-/** Each agent has its own state in a session. The digest is a valid id of the memory service for every session id. */
+/** Each agent has its own state in a session. For every session id, the digest is a valid id for the memory service. */
 function sessionPath(call: PortCall): string {
   const owner = `${fact(call, 'agentId')}\n${fact(call, 'sessionId')}`;
   return `/v1/sessions/${createHash('sha256').update(owner).digest('hex')}/state`;

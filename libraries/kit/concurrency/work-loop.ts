@@ -32,7 +32,7 @@ export function startWorkLoop(
 
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
-      // Taken before the step, so that a call of `wake` during the step ends the pause after it.
+      // The signal is taken before the step, so that a call of `wake` during the step ends the pause after the step.
       const { signal } = pause;
       if (!(await step(stop.signal)) && !stop.signal.aborted) await wait(pollMs, signal);
     }

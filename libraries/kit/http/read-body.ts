@@ -16,7 +16,7 @@ export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok
  */
 const DRAIN_BYTES = 64 * 1024;
 
-/** Time for a refused client to send that much. */
+/** Time in which a refused client may send the bytes that are still read. */
 const LINGER_MS = 1000;
 
 /**

@@ -31,7 +31,7 @@ export function createTlsServer(options: ServerOptions & { readonly headersTimeo
   tls.onRead(first);
 
   function look(): void {
-    // Taken before the files are read: a change during the reading is seen by the next check.
+    // The stamp is taken before the files are read, so that the next check detects a change during the reading.
     const seen = stampOf(tls);
     if (seen === stamp) return;
     stamp = seen;

@@ -123,7 +123,7 @@ export function createKeptChildren({ file, idleMs, mostAnswers, maxAnswerLength 
       used.child.write(`${line}\n`);
       const settled = await outcome.promise;
       clearTimeout(timer);
-      // Otherwise the process would hold the answer while it waits.
+      // Without this line the process would hold the answer while it waits.
       used.settle = ignore;
       used.answers += 1;
       keep(used, timedOut);

@@ -17,8 +17,8 @@ type RunOptions = Pick<ChildOptions, 'cwd'> & {
 
 export type RunEnd = {
   /**
-   * Its exit code; null if a signal ended it, including the signal of this process after a timeout or too large an
-   * output.
+   * The exit code of the program; null if a signal ended it, including the signal of this process after a timeout or
+   * too large an output.
    */
   readonly code: number | null;
   readonly stdout: string;

@@ -152,7 +152,7 @@ function removed(map: Readonly<Record<string, string>> = {}): Readonly<Record<st
   return Object.fromEntries(Object.keys(map).map((key) => [key, null]));
 }
 
-/** @param written the object after the write, which fails if the generation before it was another one */
+/** @param written the object after the write, which fails if the generation before it was a different generation */
 function noteOf(
   { generation, ...written }: { readonly kind: string; readonly spec: unknown; readonly generation: number },
   { note }: ApplyOptions,

@@ -11,7 +11,10 @@ import { statusToError } from './status-object.ts';
 export const defaultMaxSockets = 48;
 /** Share of the connections that watches may use, one connection each; the others are left for requests. */
 const streamShare = 2 / 3;
-/** Shorter than the idle timeout of API servers, so that a request never uses a connection that the server closes. */
+/**
+ * This time is shorter than the idle timeout of API servers, so that a request never uses a connection that the server
+ * closes.
+ */
 const idleSocketMs = 30_000;
 /** Least time between two replacements of the pool, so that a slow server is not flooded with new connections. */
 const replacePoolEveryMs = 15_000;

@@ -16,7 +16,7 @@ const maxEventBytes = 16_777_216;
 
 export type WatchEvent<R extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<R> }
-  /** Every change up to this version was delivered. */
+  /** Every change up to the version of this bookmark was delivered. */
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
 
 export type WatchOptions = {

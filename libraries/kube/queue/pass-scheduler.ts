@@ -70,7 +70,8 @@ export function createPassScheduler({ clock = systemClock }: { readonly clock?: 
       if (pause !== undefined) return false;
       isWaiting = running.low >= lowPriority.concurrent;
       if (isWaiting) return false;
-      // Counted from the first pass that started, not from the first question: `mayBegin` may still have refused it.
+      // The time is counted from the first pass that started, not from the first question, because `mayBegin` may still
+      // have refused that pass.
       if (throttledSince === undefined || clock.now() - throttledSince < lowPriority.startMs) return true;
       throttledSince = undefined;
       pause = setTimeout(endPause, lowPriority.pauseMs);

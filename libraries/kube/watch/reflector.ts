@@ -68,7 +68,7 @@ export type Reflector<R extends KubeObject> = AsyncDisposable & {
   /** Resolves when the first complete list is in the store and delivered; rejects when stopped before. */
   readonly synced: Promise<void>;
   readonly store: StoreView<R>;
-  /** Every change up to this version was delivered; "0" before the first list. */
+  /** The version up to which every change was delivered; "0" before the first list. */
   throughVersion(): string;
   /**
    * The time of the last answer of the server, on the monotonic clock in milliseconds; -Infinity before the first

@@ -1,6 +1,6 @@
 import type { ConfigMap } from '#kube/client/builtin-types';
 
-/** Annotation that holds the whole digest; the name contains only a part of it. */
+/** The annotation that contains the complete digest; the name of the object contains only a part of the digest. */
 export const digestAnnotation = 'portcullis.dev/digest';
 
 /** The key of the bundle in its ConfigMap. */

@@ -10,7 +10,7 @@ export type CollectionResult =
   | { readonly kind: 'away'; readonly why: AwayReason; readonly deleting: boolean }
   | { readonly kind: 'refused'; readonly member: string }
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
-  /** The deletion waits for the collections below this one. */
+  /** The deletion waits for the collections below this collection. */
   | { readonly kind: 'has_children' }
   | {
       readonly kind: 'ensured';

@@ -168,7 +168,7 @@ export function createServedController(options: ServedControllerOptions) {
     return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
   }
 
-  /** Written once for each entry that is served without being listed. */
+  /** Writes a log line and an event, once for each entry that is served without being listed. */
   function noteUnlisted(name: string, pin: ServedPin | undefined, versions: readonly string[]): void {
     if (unlisted.has(name)) return;
     unlisted.add(name);

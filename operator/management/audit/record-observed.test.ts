@@ -392,7 +392,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
 
   test('a change that the database cannot store is counted and does not delay other records', async () => {
     const faults: string[] = [];
-    // Longer than a key of an index can be, in characters that no compression shortens.
+    // This text is longer than a key of an index can be, in characters that no compression shortens.
     const random = Array.from({ length: 1_024 }, (_, at) =>
       String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)),
     );

@@ -124,7 +124,7 @@ export function startObserving(options: {
     }
   }
 
-  /** A malformed object must not delay the others. */
+  /** Reads an object so that a malformed object does not delay the others. */
   function readable<T>(object: string, read: () => readonly T[]): readonly T[] {
     try {
       return read();
@@ -258,7 +258,7 @@ export function startObserving(options: {
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
     const isPolicy = kind.kind === kinds.guardrailPolicy.kind;
     if (isPolicy && !labelForm.test(id)) return false;
-    // All policies together are large.
+    // Only the policies with this id are listed, because all policies together are large.
     const { items } = await client.list(kind, isPolicy ? { labelSelector: `${idLabel}=${id}` } : {});
     return items.some(({ metadata }) => metadata.uid === uid);
   }

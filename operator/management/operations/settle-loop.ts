@@ -13,7 +13,7 @@ const openLimit = 500;
 const pruneMs = 3_600_000;
 
 export type Settling = AsyncDisposable & {
-  /** Makes the loop settle a model soon: a client waits for an operation on it. */
+  /** Makes the loop settle a model soon, because a client waits for an operation on the model. */
   lookAt(modelId: string): void;
 };
 

@@ -108,7 +108,8 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    // Stored before the lock is requested again: every process that has the lock later sees the purge.
+    // The purge is stored before the lock is requested again, so that every process that has the lock later sees the
+    // purge.
     const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
     await holdsLock(transaction);
     await texts.forget(policyId, { number, definitionDigest });

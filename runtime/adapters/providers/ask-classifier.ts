@@ -5,7 +5,7 @@ import type { Question, Verdict } from '../../rules/compiled-section.ts';
 import { type ProviderCall, postJson } from './post-json.ts';
 import { readDecision } from './read-decision.ts';
 
-/** Enough for the longest answer of the schema in any tokenizer. */
+/** This number is enough for the longest answer of the schema in any tokenizer. */
 const maxCompletionTokens = 64;
 
 /** The strict JSON schema that the profile requests from the model (`bundle:classifier-profile:strict-json-schema`). */

@@ -17,7 +17,7 @@ const patternsPerThread = 6;
 
 type Task = FigureTask & { readonly key: string; rules: number };
 
-/** Called after each pattern, with the number of local rules that are judged and of all. */
+/** Called after each pattern, with the number of judged local rules and the number of all local rules. */
 export type OnProgress = (judged: number, rules: number) => void;
 
 /** Computes the figures that a book lacks for the rules of a bundle, on as many threads as there are processors. */

@@ -195,7 +195,7 @@ function severalSentences(translation: Translation, text: string, level: number)
   return joined(found, ' ');
 }
 
-/** Several clauses with semicolons, or with the dots of a refusal, between them. */
+/** Translates several clauses that are separated by semicolons, or by the dots of a refusal. */
 function severalClauses(translation: Translation, text: string, level: number): Found {
   const between = text.includes(' · ') ? ' · ' : '; ';
   const clauses = text.split(between);

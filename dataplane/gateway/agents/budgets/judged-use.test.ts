@@ -10,7 +10,7 @@ const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { p
 const resultOf = (text: string) => ({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } });
 const eventOf = (message: object) => `data: ${JSON.stringify(message)}\n\n`;
 let isLost = false;
-/** Each count of bytes waits for it. */
+/** Each count of bytes waits for this promise. */
 let whileCounted: Promise<void> | undefined;
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;

@@ -82,7 +82,7 @@ type Forward = {
   readonly admitted: AdmittedCall & { readonly caller: AgentCaller };
   readonly exchange: AgentExchange;
   readonly life: RequestLife;
-  /** Written while the call is forwarded. */
+  /** The record of the forwarded call, which is completed while the call is forwarded. */
   readonly forwarded: ForwardedCall;
 };
 

@@ -11,7 +11,10 @@ export type ClearPorts = {
   readonly database: Database;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Longer than any query: a query that began before the switch keeps reading the version with which it began. */
+  /**
+   * This time is longer than any query, because a query that began before the switch keeps reading the version with
+   * which it began.
+   */
   readonly graceMs: number;
   /** Called for each version that cannot be removed. */
   readonly onFailed: (version: Uncleared, error: unknown) => void;

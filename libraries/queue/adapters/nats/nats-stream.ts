@@ -20,7 +20,7 @@ export type NatsOptions = {
   readonly credentials?: NatsCredentials;
   /** Files in PEM that are read for every connection. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** Shown in the server's list of connections. */
+  /** The name of the client in the server's list of connections. */
   readonly clientName: string;
   /** Timeout of a connection attempt and of a request, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;

@@ -96,7 +96,7 @@ function postgresRelations(sql: Sql): Relations {
       );
       if (size > largestClosure) {
         if (isGranted) throw tooComplex();
-        // Each object alone has the bound of `check`.
+        // The objects are checked one by one, because each object alone has the bound of `check`.
         return await checkAlone();
       }
       const held = new Set(found);

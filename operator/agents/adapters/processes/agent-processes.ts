@@ -88,7 +88,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
       requests.delete(name);
     },
     has: (name) => running.has(name),
-    // Every process ended with the operator before.
+    // The processes of the previous operator ended with it, so that only processes of this operator run.
     runs: (name) => running.has(name),
     requestOf: (name) => requests.get(name),
     onChange(next) {

@@ -11,7 +11,7 @@ import { missingPolicy, type ServedRevision } from '../../missing-policy.ts';
 import type { AgentObservation, AgentRequest } from '../../ports.ts';
 import { readAgent } from '../../read-agent.ts';
 
-/** Longer than the drain of an agent process, 20 s. */
+/** This time is longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
 /**

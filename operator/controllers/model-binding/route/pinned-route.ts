@@ -110,7 +110,10 @@ function matchesRecord(spec: GatewayRouteSpec, record: PinnedRecord): boolean {
   return isSame && (checks === undefined || hasSameGuard(spec, record));
 }
 
-/** Addresses follow the workload and are compared with it. */
+/**
+ * Compares the guardrails without their addresses: the addresses follow the workload and are compared with those of the
+ * workload.
+ */
 function hasSameGuard({ guardrail }: GatewayRouteSpec, record: PinnedRecord): boolean {
   return guardrail.mode === 'Policy' && sameJson(guardrail, pinnedGuard(record, guardrail.addresses));
 }

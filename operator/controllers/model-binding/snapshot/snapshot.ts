@@ -43,7 +43,9 @@ export type Snapshot = ProgressSnapshot & {
   /** The workload that `status` names as starting. */
   readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
-  /** The move of the route to another alias; absent if the route keeps its alias, or moves to the desired one. */
+  /**
+   * The move of the route to another alias; absent if the route keeps its alias, or already moves to the desired alias.
+   */
   readonly move: AliasMove | undefined;
   /** The provider that the route uses; it may differ from the provider that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;

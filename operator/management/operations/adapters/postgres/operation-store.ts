@@ -114,8 +114,8 @@ export function createOperationStore(
       const code = end.kind === 'failed' ? end.code : null;
       const message = end.kind === 'failed' ? end.message : null;
       const cause = end.kind === 'failed' ? (end.cause ?? null) : null;
-      // Both are written in one transaction, so that a process that is killed leaves no key of a command that was never
-      // executed.
+      // The row and the key are written in one transaction, so that a process that is killed leaves no key of a command
+      // that was never executed.
       return sql.begin(async (transaction) => {
         const [row] = await transaction<OperationRow[]>`
           update management.operations set
