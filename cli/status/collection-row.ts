@@ -1,7 +1,7 @@
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
 
-/** Waiting: the operator has not processed the current generation yet. */
+/** The state `waiting` means that the operator has not processed the current generation yet. */
 export type CollectionState = 'ready' | 'reindexing' | 'faulty' | 'waiting' | 'deleting';
 
 export type CollectionRow = {

@@ -42,7 +42,7 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly credentialFile: (name: string) => string;
   /** A store of rights that replaces the one of the settings. */
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
-  /** Budgets that replace those of the settings. */
+  /** Budgets that replace those in the settings of the gateway. */
   readonly budgets?: RunBudgets | undefined;
   /** Replaces the age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number | undefined;

@@ -5,7 +5,7 @@ import { startProcess } from '../support/start-process.ts';
 
 type Options = {
   readonly rounds: number;
-  /** Whole calls of a round through each server. */
+  /** Number of complete calls in a round through each server. */
   readonly calls: number;
   /** Number of events in the single stream of a round through each server. */
   readonly events: number;

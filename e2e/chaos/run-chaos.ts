@@ -157,7 +157,7 @@ function startApplying(client: KubeClient) {
     }
   }
   const running = run();
-  // Filled when the run stops.
+  // An early failure must not count as an unhandled rejection: the caller receives it when the run stops.
   running.catch(() => undefined);
   return {
     async stop() {

@@ -325,7 +325,7 @@ describe('a release', () => {
     const without = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
     await upgrade(chartFolder, ...without);
     expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
-    // The next release takes its definitions over again.
+    // The next release manages the definitions of the chart again.
     await upgrade(newer);
     expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
 

@@ -47,7 +47,7 @@ export function bundlePolicyOf({ name, definition: { request, response } }: Name
   return policy(request, response, name);
 }
 
-/** The same policy with another timeout and the largest deadline. */
+/** The given policy with another timeout of its rules and the largest deadline. */
 export function withRuleTimeout({ name, definition }: NamedDefinition, timeoutMs: number): NamedDefinition {
   const changed = (one: Section): Section => ({
     deadlineMs: largestTimeoutMs,

@@ -147,7 +147,7 @@ describe('the admission policies that protect guardrails', () => {
       expect((await patch('modelbindings', 'open', [confirm(other), setUnguarded])).status).toBe(422);
     }
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1))])).status).toBe(200);
-    // A value that is older than the change does not confirm the change.
+    // A confirmation that is older than the change does not confirm the change.
     expect((await patch('modelbindings', 'open', [setUnguarded])).status).toBe(422);
     expect((await patch('modelbindings', 'open', [confirm('none')])).status).toBe(200);
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(200);

@@ -21,7 +21,7 @@ type ScaleReport = {
   readonly warm: Timings;
   /** Warm searches with a token budget into which few memories fit. */
   readonly budgeted: Timings;
-  /** The same searches in a store that contains only the memories of the measured person. */
+  /** The same kinds of searches in a store that contains only the memories of the measured person. */
   readonly alone: Timings;
   /** Resident memory in MiB: at the start, and the peak. */
   readonly residentAtStart: number;

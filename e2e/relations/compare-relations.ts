@@ -26,7 +26,7 @@ const named = (type: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${type}:${at}`);
 const users = named('user', 6);
 const agents = named('agent', 3);
-/** The same ids in two tenants. */
+/** Objects with the same ids in two tenants. */
 const ofTenants = (type: string, count: number): readonly string[] =>
   ['t', 'u'].flatMap((tenant) => Array.from({ length: count }, (_, at) => `${type}:${tenant}/${at}`));
 const groups = ofTenants('group', 3);

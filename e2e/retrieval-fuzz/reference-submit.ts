@@ -118,7 +118,7 @@ function isAddress(text: string): boolean {
 
 const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/;
 
-/** RFC 3339 without leap seconds, of a year from 1 to 9999 as written and in UTC. */
+/** Whether a value is an instant of RFC 3339 without leap seconds, in a year from 1 to 9999 as written and in UTC. */
 function isInstant(value: Json): boolean {
   const parts = typeof value === 'string' ? instantForm.exec(value) : null;
   if (parts === null) return false;

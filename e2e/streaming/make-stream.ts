@@ -47,7 +47,7 @@ export type MadeStream = {
   readonly field: StreamField;
   /** The data of each event in order, without [DONE] of a chat. */
   readonly payloads: readonly string[];
-  /** The whole body. */
+  /** The complete body of the stream. */
   readonly body: string;
 };
 
@@ -55,7 +55,7 @@ export type StreamKind =
   | { readonly kind: 'clean' }
   /** A stream that token rules do not match unless a window cuts a word. */
   | { readonly kind: 'tokens' }
-  /** The same words, and one word that a token rule denies. */
+  /** A stream with the same words as `tokens`, and one word that a token rule denies. */
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
 

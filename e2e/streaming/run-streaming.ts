@@ -106,7 +106,7 @@ const phrases = allPhrases();
 
 /** Phrases so long that they rarely end in the window in which they begin. */
 const longPhrases = phrases.filter(({ bytes }) => bytes >= limits.overlapBytes - 40);
-/** Offsets at which such a phrase crosses the end of the first or the second window. */
+/** Offsets at which a long phrase crosses the end of the first or the second window. */
 const borders = [limits.windowBytes, 2 * limits.windowBytes - 40] as const;
 
 /**
@@ -152,7 +152,10 @@ async function sendThrough(
   }
 }
 
-/** Half of the phrases are denied, half are masked: in a stream a match of either stops it. */
+/**
+ * Makes a bundle that denies half of the phrases and masks the other half: in a stream, a match of either kind ends the
+ * stream.
+ */
 function phraseBundle(): Bundle {
   const texts = phrases.map(({ text }) => text);
   const mask = { type: 'mask', replacement: '***' } as const;

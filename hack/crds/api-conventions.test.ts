@@ -295,7 +295,7 @@ test('row 15 of the API conventions: few members are booleans, and enumeration v
     'gatewayReport.spec.ready',
   ]);
   const lower = all.filter(({ schema }) => schema.enum?.some((value) => !/^[A-Z][A-Za-z0-9]*$/.test(value)));
-  // docs/decisions/0050: the values of judge are names of members of the OpenAI API.
+  // The values of `judge` are lower-case, because they are names of members of the OpenAI API (docs/decisions/0050).
   const isWire = (path: string): boolean => /\.rule\.|\.tests\[\]\.stage$|\.judge\[\]$|\.(reason|cause)$/.test(path);
   expect(distinct(lower).filter((path) => !isWire(path))).toEqual([]);
 });

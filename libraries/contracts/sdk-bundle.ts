@@ -27,7 +27,7 @@ export const sdkBundleSchema = z.strictObject({
 
 export type SdkBundle = z.infer<typeof sdkBundleSchema>;
 
-/** The digest of such a bundle: SHA-256 of the canonical JSON of everything but `digest`. */
+/** The digest of an SDK bundle: SHA-256 of the canonical JSON of all members except `digest`. */
 export function sdkBundleDigest(bundle: Omit<SdkBundle, 'digest'>): string {
   return digestOf({ ...bundle, digest: undefined });
 }

@@ -11,7 +11,7 @@ export type TokenConditions = {
   readonly authorizedParties?: readonly string[] | undefined;
   /** A word that `scope` (RFC 8693, section 4.2) must hold. */
   readonly scope?: string | undefined;
-  /** Only tokens with the header at+jwt (RFC 9068, section 2.1). */
+  /** If true, only tokens with the header at+jwt are accepted (RFC 9068, section 2.1). */
   readonly accessTokensOnly?: boolean | undefined;
 };
 

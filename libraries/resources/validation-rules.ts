@@ -63,7 +63,9 @@ const keptMembers = [
   'ruleKinds',
 ];
 
-/** The same rule as `isPurgeOf`: the text of a revision can be removed once, and nothing else may change. */
+/**
+ * The rule of `isPurgeOf` for the API server: the text of a revision can be removed once, and nothing else may change.
+ */
 const frozenButForPurge: PlacedRule = {
   at: 'spec',
   rule: [

@@ -37,7 +37,7 @@ export type AuthorityAccess = RelationsAccess & {
   readonly exposure: 'R1' | 'R2';
 };
 
-/** Settings of both modes. */
+/** Settings of the operator for both modes, standalone and cluster. */
 export type SharedConfig = {
   readonly listen: HostPort;
   readonly namespace: string;

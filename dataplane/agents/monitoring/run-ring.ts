@@ -24,7 +24,7 @@ type KeptRun = {
   readonly startedMs: number;
   /** Time of the end by the same clock; undefined while the run is in progress. */
   readonly endedMs: number | undefined;
-  /** Keyed by path, in the order of their starts. */
+  /** The nodes of the run by path, in the order of their starts. */
   readonly nodes: Map<string, TracedNode>;
   omittedNodes: number;
 };

@@ -94,7 +94,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const unjudged = new Set<string>();
   /** The times at which the last agents were removed, oldest first. */
   const removals: number[] = [];
-  /** Keyed by name: when the state changes although no resource does. */
+  /** For each agent, by name: the time at which its state changes although no resource changes. */
   const alarms = new Map<string, number>();
   /**
    * Keyed by name: since when the process of the version is unavailable, milliseconds; or that it was ready when the

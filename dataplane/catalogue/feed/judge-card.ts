@@ -6,7 +6,7 @@ import { removed } from '../records/hide-addresses.ts';
 
 type JudgedCard =
   | { readonly kind: 'judged' }
-  /** No decision is possible now, and a later attempt may succeed; `code` is the code of the check. */
+  /** No decision about the card is possible now, and a later attempt may succeed; `code` is the code of the check. */
   | { readonly kind: 'waits'; readonly code: string };
 
 export type CardJudge = {

@@ -64,7 +64,9 @@ export async function readAgents(
     order by agent_id limit ${limit}`;
 }
 
-/** Decided by the server, so that no row of an agent that is hidden from the caller reaches the process. */
+/**
+ * The database server filters the rows, so that no row of an agent that is hidden from the caller reaches the process.
+ */
 function isAmong(sql: Sql, { own, everyone }: NonNullable<AgentQuery['among']>) {
   const ids = [...new Set([...own, ...everyone])];
   return sql`and agent_id = any(${sql.array(ids)}::uuid[])

@@ -63,7 +63,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   const { legs, floor } = await legsOf(ports, search, profile);
   // This check is first, so that a workspace of hidden agents causes the same statements as a missing one.
   if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
-  // Read after the rights: the index then contains every agent that they may name.
+  // The change number is read after the rights, so that the index contains every agent that the rights may name.
   const changeNo = await newestChange(database.sql, workspaceId);
   if (changeNo === undefined) return [];
   const rankings = await index.candidates(

@@ -35,7 +35,7 @@ function moreThanCode(code: string, message: string): string {
   return isOfCode ? places.join(betweenPlaces) : message;
 }
 
-/** The words for a code and its message. */
+/** The words of the console for an error code and its message. */
 export function refusalText(words: Words, code: string, message: string): RefusalText {
   const { errors } = words;
   const sentences: Readonly<Partial<Record<string, string>>> = errors.ofCode;

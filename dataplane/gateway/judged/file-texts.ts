@@ -137,7 +137,7 @@ const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'detail
 /** Members of a file that contain its address. */
 export const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
 
-/** No scheme is longer. */
+/** The maximum length of the scheme of an address. */
 const longestScheme = 64;
 
 /** The scheme of an address, the rest of it, and whether tabs or line ends are in the scheme, read as clients read addresses. */

@@ -500,7 +500,7 @@ describe('further texts in a stream', () => {
     fc.assert(
       fc.property(fc.nat(40_000), fc.boolean(), (before, isForbidden) => {
         const text = `${'x '.repeat(before / 2)}${isForbidden ? '' : 'v'}4111${' y'.repeat((40_000 - before) / 2)}`;
-        // Glued to the string in front of it, a word at the beginning is no word.
+        // The word "Visa" is not detected as a word here, because it directly follows another string.
         const { emitted, end } = run(
           [frame({ thoughts: ['Visa'] }), frame({ thoughts: [text] }), finish, done],
           (one, texts) => (withinLimits()(one, texts).kind === 'failed' ? withinLimits()(one, texts) : card(one)),

@@ -26,7 +26,9 @@ function offsetMs(time: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
 }
 
-/** The earlier of both times: the clock of a client may be fast, but a message is said before it is received. */
+/**
+ * Returns the earlier of both times: the clock of a client may be fast, but a message is said before it is received.
+ */
 export function notAfter(receivedAt: Date, said: Date): Date {
   return said > receivedAt ? receivedAt : said;
 }

@@ -244,7 +244,7 @@ export const englishFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other word orders and omissions, each with the clause that replaces it before reading. */
+/** Statements with another word order or with omissions, each with the clause that replaces it before reading. */
 export const englishParaphrases: readonly Paraphrase[] = [
   // Words before the subject state a time or a place, as they may at the end.
   [

@@ -10,7 +10,7 @@ export type KnownMemory = {
   readonly text: string;
   readonly sameness: string;
   readonly topic: string | null;
-  /** Incremented by each change of the text. */
+  /** The version of the memory, which each change of the text increments. */
   readonly version: number;
   /** When the person last stated the memory. */
   readonly statedAt: Date;

@@ -57,7 +57,7 @@ function show<T extends Keyed>(rows: readonly T[], shownOf: (row: T) => object):
 
 type Statement = ReturnType<Sql>;
 
-/** The first rows of a statement that selects `key` and `bytes`, up to the bound of bytes. */
+/** Limits a statement that selects `key` and `bytes` to its first rows, up to the bound of bytes. */
 function bounded(sql: TransactionSql, { bytes }: Range, rows: Statement) {
   return sql`
     select * from (

@@ -115,7 +115,7 @@ class FilterReader {
         : value;
     const isForeign = (id: unknown): boolean => typeof id === 'string' && id !== '*' && !this.#names.includes(id);
     const ids: readonly unknown[] = typeof value === 'object' && value !== null ? Object.values(value).flat() : [value];
-    // This is checked even if the form is not supported, such as a list.
+    // Ids are checked even if the form of the filter is not supported, such as a list.
     if (ids.some(isForeign)) throw new WrongUser();
     if (typeof named === 'string') return everything;
     throw new Refusal(at, 'must be the id of the calling user');

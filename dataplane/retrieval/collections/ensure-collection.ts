@@ -57,7 +57,7 @@ export async function ensureCollection(ports: ChangePorts, declared: Declared): 
   const placed = await place(ports, declared, (await findCollection(sql, tenant, { id: collectionId })) ?? present);
   const { name } = collection;
   if (placed.kind === 'conflict' || placed.record.name === name) return placed;
-  // A taken name must not hold up who may read the collection.
+  // A change of the access list must take effect even if the new name is taken, so that the name is changed last.
   if ((await updateCollection(database, at, { name })) === 'taken') return conflict('name');
   return { kind: 'ensured', record: { ...placed.record, name } };
 }

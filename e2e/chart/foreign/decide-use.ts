@@ -36,7 +36,7 @@ type Use =
 
 type Rule = (look: ClusterSnapshot) => string | undefined;
 
-/** Evaluated in this order; the first reason is reported. */
+/** The rules are evaluated in this order; the first reason is reported. */
 const rules: readonly Rule[] = [namespaceIsThere, belongsToOthers, runIsThere, leftoversAreUsed];
 
 /** Decides whether the suite may install on a cluster of another owner; refuses in doubt. */

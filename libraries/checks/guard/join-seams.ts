@@ -11,7 +11,7 @@ const word = `[\\p{L}\\p{N}\\p{M}_]{0,${wordCharacters}}`;
 const some = `[\\s\\S]{0,${limits.overlapBytes}}`;
 const tail = new RegExp(`${word}${some}$`, 'u');
 const head = new RegExp(`^${some}${word}`, 'u');
-/** No end is longer than this, in UTF-16 units. */
+/** Maximum length of the end or the beginning of a text, in UTF-16 units. */
 const mostUnits = 2 * (limits.overlapBytes + wordCharacters);
 
 /** The last characters of a text, at least as many as a phrase that the windows of a stream find whole. */

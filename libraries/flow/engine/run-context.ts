@@ -50,7 +50,7 @@ export type FlowExecution = {
   readonly input: JsonValue;
   /** How many walks of the run may be in progress while this flow runs, including its own. */
   readonly width: number;
-  /** Replaced as a whole at the end of a turn of a loop. */
+  /** The state of the loop, which is replaced as a whole at the end of a turn. */
   state: { readonly [name: string]: JsonValue } | undefined;
 };
 

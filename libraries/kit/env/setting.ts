@@ -63,7 +63,7 @@ export const setting = {
   list: (options: Base<readonly string[]>): Setting<readonly string[]> =>
     make('list separated by commas', options, options.default?.join(','), readList),
 
-  /** The same setting, but undefined when the variable is absent. It must not be used for a setting that protects. */
+  /** The given setting, but undefined when the variable is absent. Settings for protection must not be optional. */
   optional<T>(inner: Setting<T>): Setting<T | undefined> {
     return { ...inner, default: undefined, optional: true };
   },

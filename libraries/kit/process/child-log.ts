@@ -13,7 +13,7 @@ type ChildLog = Disposable & {
    * this process.
    */
   readonly descriptor: number;
-  /** The last lines since it was opened. */
+  /** The last lines since the log was opened. */
   lines(): readonly string[];
 };
 

@@ -33,7 +33,7 @@ type Forwarded =
   | { readonly kind: 'pass' }
   /** The request is forwarded after this time. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Forwarded with another value of a header. */
+  /** The request is forwarded with another value of a header. */
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
   | { readonly kind: 'rewrite'; readonly rewrite: (answer: Answer) => Answer }
   /** The answer is withheld: the connection is reset, or stays open. */

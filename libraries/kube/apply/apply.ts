@@ -9,9 +9,9 @@ import { sameJson } from './same-json.ts';
 type Desired = {
   /** Replaces the whole spec. */
   readonly spec?: unknown;
-  /** Merged by key; null removes a key. */
+  /** Labels to merge by key; null removes a key. */
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** Merged by key; null removes a key. */
+  /** Annotations to merge by key; null removes a key. */
   readonly annotations?: Readonly<Record<string, string | null>>;
   /** Replaces the list. */
   readonly finalizers?: readonly string[];

@@ -56,7 +56,7 @@ type Issued = Required<Pick<AgentRequest, 'bundle' | 'modes'>> & { readonly work
  */
 export function createAgentVersionController(options: AgentVersionControllerOptions) {
   const { client, stores, history, checks, host, environment, clock, logger, events } = options;
-  /** Keyed by UID: the spec of a version never changes, and neither does its verdict. */
+  /** Verdicts by UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
   const known = new Map<string, string>();

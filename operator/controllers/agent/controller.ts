@@ -58,7 +58,7 @@ type Settled = {
 /** Keeps the route of each Agent and the rights on it as its resource declares them. */
 export function createAgentController(options: AgentControllerOptions) {
   const { client, stores, host, authority, clock, logger, events } = options;
-  /** Keyed by name: the rights that were compared a short time ago. */
+  /** For each Agent, by name: the rights that were compared a short time ago. */
   const settled = new Map<string, Settled>();
   const world: AgentWorld = { ...options, exposure: authority?.exposure ?? 'R1' };
 

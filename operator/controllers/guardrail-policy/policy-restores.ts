@@ -91,7 +91,8 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       if (!marked.has(name)) return;
       const found = await ofName(name);
       for (const one of found) if (!(await create(one))) return;
-      // Only the marks of these creations: another operator may have marked a later deletion meanwhile.
+      // Only the marks of these creations are removed, because another operator may have marked a later deletion
+      // meanwhile.
       for (const one of found) await unmark(one);
       marked.delete(name);
     },

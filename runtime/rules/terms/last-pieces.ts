@@ -110,7 +110,7 @@ export class LastPieces {
     return found;
   }
 
-  /** The same search for ASCII texts, which takes two thirds of the time. */
+  /** Searches in an ASCII text, which takes two thirds of the time of the general search. */
   #lookInAscii(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const endOf = ends;

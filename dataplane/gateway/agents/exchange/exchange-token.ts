@@ -120,7 +120,7 @@ async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: st
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };
   const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode: callMode });
-  // Checked again: the name may belong to another agent by now, whose rights were not checked.
+  // The name is looked up again, because it may belong to another agent by now, whose rights were not checked.
   return right === 'invoke' && parts.table.named(name) === called ? called : undefined;
 }
 

@@ -117,7 +117,8 @@ function endWith(
     const over = signal.aborted ? AbortSignal.timeout(idleMs) : signal;
     over.addEventListener('abort', () => resolve(), { once: true });
     outgoing.once('close', () => resolve());
-    // This time is set back before Node begins the next answer of the connection, which has no such limit.
+    // The timeout is set back before Node begins the next answer of the connection, because that answer has no such
+    // limit.
     outgoing.prependOnceListener('finish', () => outgoing.setTimeout(0));
     outgoing.end(event);
   });

@@ -6,7 +6,7 @@ import { agentOperationNames } from '../calls/parse-call.ts';
 /** Maximum number of agents that have their own metric series; all further agents share one series. */
 const maxAgents = 200;
 
-/** `none`: the process of the agent has answered. */
+/** The code of a call of an agent; `none` if the process of the agent has answered. */
 export type CallCode = AgentGatewayErrorCode | 'none';
 
 export type AgentCallMetrics = {

@@ -255,7 +255,7 @@ function either(one: Part, other: Part): Part {
   };
 }
 
-/** The sum of both; the second is multiplied by `times`. */
+/** Adds two sets of ways; the second set is multiplied by `times`. */
 function sum(one: Ways, other: Ways, times: number): Ways {
   const ways = new Map(one);
   if (times > 0) for (const [at, many] of other) ways.set(at, Math.min(most, (ways.get(at) ?? 0) + many * times));

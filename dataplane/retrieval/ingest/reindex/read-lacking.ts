@@ -9,7 +9,7 @@ const batch = 100;
 type LackingDocuments = {
   /** Keys of the documents. */
   readonly toBuild: readonly string[];
-  /** The last key that was looked up; undefined if no document follows. */
+  /** The last document key that was looked up; undefined if no document follows. */
   readonly last: string | undefined;
 };
 

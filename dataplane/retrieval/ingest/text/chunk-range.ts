@@ -36,7 +36,7 @@ function endOf(text: string, start: number, last: number, size: number, grain: G
   if (last - start <= size) return last;
   const latest = start + size;
   if (grain === 'rows') {
-    // Only the span is searched: a row can be as long as the document.
+    // Only the span from `start` to `latest` is searched, because a row can be as long as the document.
     const row = text.slice(start, latest).lastIndexOf('\n') + 1;
     if (text.slice(start, start + row).trim() !== '') return start + row;
   }

@@ -6,7 +6,7 @@ declare const WebAssembly: {
 };
 
 export type WasmMemory = {
-  /** Replaced by another buffer when the memory grows. */
+  /** The buffer of the memory, which is replaced by another buffer when the memory grows. */
   readonly buffer: ArrayBuffer;
   /** @throws RangeError past the maximum, or if the machine has no memory left */
   grow(pages: number): number;

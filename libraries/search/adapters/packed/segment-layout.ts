@@ -2,7 +2,7 @@
 export const rowsOfSegment = 2_048;
 export const mostOccurrencesPacked = 31;
 
-/** The first bytes of a segment; another value is another layout, or other attributes of the same entries. */
+/** The first bytes of a segment. Another value means another layout, or other attributes of the same entries. */
 export const segmentMark = 0x33_53_4b_50;
 
 /** The path under which the labels of entries are stored among their attributes; no attribute begins with U+0000. */
