@@ -45,7 +45,7 @@ import { readBacklog } from './monitoring/read-backlog.ts';
 import { readIndexState } from './monitoring/read-index-state.ts';
 import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
 
-/** Replacements for tests. */
+/** Replacements for parts of the service in tests. */
 export type RetrievalOverrides = {
   readonly logger?: Logger;
   readonly models?: Models;

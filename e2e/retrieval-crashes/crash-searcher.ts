@@ -13,7 +13,7 @@ const database = openCrashDatabase(settings, 'crash-searcher');
 const { search } = await openCrashStores(database, process.env, new AsyncDisposableStack());
 process.stdout.write(`${JSON.stringify({ listening: 'queries' })}\n`);
 for (;;) {
-  // The index, or the database, may be unavailable.
+  // The search is repeated after an error, because the index or the database may be unavailable.
   await readIndexed(database, search.index, settings.collectionId).catch(() => undefined);
   await pause(20);
 }

@@ -7,7 +7,7 @@ import { RelationsModelError } from './relations-error.ts';
  * a group are `#member`.
  */
 export type Tuple = {
-  /** `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
+  /** The holder of the relation: `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
   readonly subject: string;
   readonly relation: string;
   /** `control_plane:…`, `policy:…`, `model:…`, `agent:…`, `collection:…`, `document:…` or `group:…`. */

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
         );
         expect(answer.known).toHaveLength(live);
         expect(answer.past).toHaveLength(2);
-        // The planner reads single rows at the ends of an index.
+        // Besides the live memories, the planner itself reads single rows at the ends of an index.
         expect(read).toBeLessThan(live + 20);
       },
     );

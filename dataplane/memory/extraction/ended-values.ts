@@ -11,7 +11,7 @@ type EndingWords = {
    */
   readonly before: string;
   readonly after?: string;
-  /** The only topics whose values can end with these words. */
+  /** Topics of the values that can end with these words; values of other topics cannot. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
   /**

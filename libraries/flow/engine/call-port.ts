@@ -14,7 +14,7 @@ import type { RunContext } from './run-context.ts';
 type Attempts = { count: number };
 type Calling = Pick<NodeOf<'retrieval'>, 'timeoutMs' | 'retry'>;
 
-/** The tokens of a call of a model. */
+/** The numbers of tokens that the budget needs to know for a call of a model. */
 type ModelTokens<Name extends PortName> = {
   /** The part of the budget that an attempt can use. */
   readonly need: TokenNeed;

@@ -7,15 +7,15 @@ import { sameJson } from './same-json.ts';
 
 /** The desired parts of an object; absent members stay unchanged. */
 type Desired = {
-  /** Replaces the whole spec. */
+  /** The spec that replaces the whole spec of the object. */
   readonly spec?: unknown;
   /** Labels to merge by key; null removes a key. */
   readonly labels?: Readonly<Record<string, string | null>>;
   /** Annotations to merge by key; null removes a key. */
   readonly annotations?: Readonly<Record<string, string | null>>;
-  /** Replaces the list. */
+  /** The finalizers that replace those of the object. */
   readonly finalizers?: readonly string[];
-  /** Replaces the list. */
+  /** The owner references that replace those of the object. */
   readonly ownerReferences?: Metadata['ownerReferences'];
 };
 

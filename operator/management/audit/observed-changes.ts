@@ -89,7 +89,8 @@ function isEndOf(
   if (state === 'failed') return accepted && outcome === 'Failed' && (!failedBefore || isBeforeEnd);
   const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
   if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
-  // The operator had failed for a missing dependency, and applied it before the command ended.
+  // The application failed earlier because a dependency was missing, and the operator applied it before the command
+  // ended.
   return isBeforeEnd;
 }
 

@@ -12,7 +12,9 @@ type Repack = {
   readonly replaced: readonly number[];
   /** Groups of the replaced segments that have not changed: their entries are packed again. */
   readonly groups: readonly string[];
-  /** The ended rows of segments that stay, by number, where a row ended now. */
+  /**
+   * In segments that stay: the complete list of ended rows of each segment in which a row ended now, by segment number.
+   */
   readonly ended: ReadonlyMap<number, readonly number[]>;
 };
 
