@@ -97,7 +97,7 @@ test.each(parts)('the page %s names the missing part while %s has no answer: %s'
   expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
 });
 
-test.each(parts)('the page %s is complete for a person to whom the API refuses the answer of %s', async (path, absent) => {
+test.each(parts)('the page %s is complete for a person to whom the API refuses %s', async (path, absent) => {
   const text = await read(path, absent, { ...busy, status: 403, code: 'permission_denied' });
   expect(text).not.toContain(en.errors.incomplete);
 });

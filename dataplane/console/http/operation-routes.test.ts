@@ -65,7 +65,7 @@ test.each([
   ['a limit of requests', refused(429, 'rate_limited')],
   ['a database that is away', refused(503, 'records_unavailable')],
   ['a service that does not answer', { kind: 'away' }],
-])('%s keeps the last state on the page, and the page requests the state again, at longer intervals', async (_title, answer) => {
+])('%s keeps the last state on the page, which is requested again at longer intervals', async (_title, answer) => {
   const whole = await statesOf([idOf(1)], () => answer);
   const ofModel = await statesOf([idOf(1)], (path) =>
     path.includes('/models/') ? answer : value(operationOf(idOf(1), 'running')),
