@@ -31,7 +31,7 @@ describe('portcullis up --agents', () => {
   test('portcullis up --agents loads the example agent and prints how to call it', () => {
     expect(platform.output()).toContain('the agent assistant is served');
     expect(platform.output()).toContain('agent send assistant --message');
-    // It needs the example collection.
+    // This agent needs the example collection, which is absent.
     expect(platform.output()).not.toContain('handbook');
   });
 
@@ -137,7 +137,7 @@ describe('portcullis agent chat', () => {
 });
 
 describe('portcullis agent runs and agent trace', () => {
-  test('the owner sees the runs of every caller, another person its own, and each trace has nodes and no text', async () => {
+  test('the owner sees the runs of every caller, another person only their own runs, and each trace has nodes and no text', async () => {
     await answered(['agent', 'send', 'assistant', '--as', 'bob', '-m', 'Good afternoon']);
     const listed = async (as: string) => {
       const end = await run(['agent', 'runs', 'assistant', '--as', as, '--json']);
@@ -239,7 +239,7 @@ describe('portcullis flow publish and the commands of versions', () => {
     await serving(['agent', 'switch', 'desk', 'desk-2', '--canary', '50', '--wait'], 'desk-1');
     await serving(['agent', 'promote', 'desk', '--wait'], 'desk-2');
     await serving(['agent', 'switch', 'desk', 'desk-1', '--wait'], 'desk-1');
-    // Its versions do not change its permitted callers.
+    // The versions of an agent do not change its permitted callers.
     expect(await ask('bob')).toMatchObject({ code: 0, stdout: 'hello\n' });
     expect(await ask('eve')).toMatchObject({ code: 3 });
   });

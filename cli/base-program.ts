@@ -27,7 +27,7 @@ export type CommandGroup = {
 
 /**
  * A command line with its commands, its help, its exit codes and its version.
- * @param only name of the one command that will run; unknown and undefined mean all commands
+ * @param only name of the only command that will run; an unknown name or undefined means all commands
  */
 export async function createProgram(
   { name, description }: ProgramText,
@@ -79,7 +79,7 @@ async function runLine(create: CreateProgram, args: readonly string[], givenSour
     };
     await parse(args[0]).catch((error: unknown) => {
       if (!(error instanceof UnknownOptionError)) throw error;
-      // Nothing has run. The parser refuses the line again, now with the commands that have the option.
+      // No command has run. The parser refuses the line again, this time with all commands that have the option.
       return parse(undefined);
     });
     return exitCodes.ok.code;
@@ -91,7 +91,10 @@ async function runLine(create: CreateProgram, args: readonly string[], givenSour
   }
 }
 
-/** Prints the candidates for the last word of a command line. While its first word is typed, every command is one. */
+/**
+ * Prints the candidates for the last word of a command line. While the first word is typed, every command is a
+ * candidate.
+ */
 async function completeLine(create: CreateProgram, args: readonly string[], source: ResourceSource): Promise<void> {
   const { completeWords } = await import('./completion/complete-words.ts');
   const { createLookUp } = await import('./completion/look-up.ts');

@@ -84,7 +84,7 @@ describe.each([
     expect(await dry('apply-revision', 'guarded-echo', '1', '--wait')).toEqual(applied);
     expect(await dry('rollback', 'guarded-echo', '--to', '1', '--wait')).toEqual(applied);
     expect(await dry('reapply', 'guarded-echo', '--wait')).toEqual(applied);
-    // Nothing is lost, so no confirmation is required.
+    // No protection is lost, so that no confirmation is required.
     const unguarded = `ModelBinding guarded-echo set to UNGUARDED${suffix}\n`;
     expect(await dry('unbind', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stdout: unguarded });
     const bare = JSON.parse((await dry('unbind', 'guarded-echo', '-o', 'json')).stdout);
@@ -111,7 +111,7 @@ test('portcullis apply --dry-run of a binding that loses its guardrail asks for 
   expect((await run(['get', 'mb', 'guarded-echo'])).stdout).not.toContain('UNGUARDED');
 });
 
-test('portcullis diff -f shows what apply would change, and exits with 15 only if it would', async () => {
+test('portcullis diff -f shows what apply would change, and exits with 15 only if apply would change something', async () => {
   await run(['apply', '-f', '-'], { input: manifestOfWord('compared', 'before') });
   const diff = (text: string) => run(['diff', '-f', '-'], { input: text });
   expect(await diff(manifestOfWord('compared', 'before'))).toMatchObject({

@@ -35,7 +35,7 @@ test('a frozen gateway is shown as not answering by status and why, and is resta
     runCli(['status'], { data: platform.data }),
     runCli(['why', 'guarded-echo'], { data: platform.data }),
   ]);
-  // Both commands can be slower than the restart.
+  // The commands `status` and `why` can take longer than the restart of the gateway.
   if (!platform.output().includes('gateway-1 did not answer')) {
     expect(status.stdout).toMatch(/gateway-1 .* not answering/);
     expect(status.stdout).toMatch(/Ready: +no/);

@@ -39,8 +39,8 @@ afterAll(async () => {
 });
 
 /**
- * Examples that need something that only the reader has: another folder, a model, an operation, a revision that is not
- * in use, a token.
+ * Expected exit codes of examples that need something that only the reader has: another folder, a model, an operation,
+ * a revision that is not in use, a token.
  */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
@@ -130,7 +130,7 @@ test('agents of the catalogue are printed with the rights of their caller: as a 
 
 test.each(order)('the example in the help of portcullis %s runs as it is printed', async (words) => {
   const example = (examples[words] ?? '').replace('...', 'portcullis');
-  // The shell runs in its own folder, because an example writes a file.
+  // The shell runs in a folder of its own, because an example writes a file.
   const command = `ln -sfn ${files}/guarded-chat ${files}/handbook ${files}/agents examples/; ${example}`;
   const environment = {
     ...process.env,

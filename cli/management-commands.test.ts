@@ -135,7 +135,7 @@ describe('a rotation of the key', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published keys: 1.')]);
     const token = (await run(['token'])).stdout.trim();
     expect(await keysNow()).toEqual([kidOf(token)]);
-    // Verifiers read the keys again for an unknown one after at most 30 s.
+    // Verifiers fetch the keys again for an unknown key after at most 30 s.
     await until('the verifier has fetched the new key', async () => (await policies(token)) === 200);
   });
 
@@ -252,7 +252,7 @@ test('two new policies of one display name are refused over the management API b
   const { items } = await json('get', 'gp');
   const shown = items.map(({ spec }: { spec: { displayName: string } }) => spec.displayName);
   expect(shown).not.toContain('twins');
-  // As resources they have their own names, by which both are found later.
+  // The policies get resource names of their own, under which both are found later.
   expect((await run(['apply', '-f', '-'], files('two'))).code).toBe(0);
   expect(await run(['apply', '-f', '-', ...overApi], files('three'))).toMatchObject({
     code: 0,

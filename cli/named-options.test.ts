@@ -24,7 +24,7 @@ test.each(ofPersons)('the message of %s without a person names options of this c
 });
 
 test.each(['agent send', 'agent chat', 'agent runs', 'agent trace'])(
-  '%s without a person names both ways to name one',
+  '%s without a person names both ways to name a person',
   async (words) => {
     const args = [...words.split(' '), 'assistant', ...(words === 'agent trace' ? ['a-run'] : [])];
     expect(await runInProcess(args)).toMatchObject({

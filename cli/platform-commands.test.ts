@@ -373,7 +373,7 @@ describe('revisions', () => {
     expect((await run(['status'])).stdout).not.toContain('--data');
   });
 
-  test('portcullis why explains several names in their order, or none of them if one does not exist', async () => {
+  test('portcullis why explains several names in their order, and explains no name if one of them does not exist', async () => {
     const names = ['guarded-echo', 'policy/guarded-chat'];
     const texts = [(await run(['why', 'guarded-echo'])).stdout, (await run(['why', 'policy/guarded-chat'])).stdout];
     const both = await run(['why', ...names]);

@@ -61,7 +61,7 @@ describe('test -f', () => {
     expect(await runInProcess(['test', '-f', join(checkout, 'examples/guarded-chat')])).toMatchObject({ code: 0 });
   });
 
-  test('a refused policy does not hide the results of another one, in both orders and as JSON', async () => {
+  test('a refused policy does not hide the results of another policy, in both orders and as JSON', async () => {
     using folder = folderWithFiles();
     const tests = `
     - { name: says-word, stage: request, messages: [{ role: user, content: hello }], expect: Reject }`;
@@ -91,7 +91,7 @@ describe('test -f', () => {
     expect(beside.stderr).not.toContain('failed');
   });
 
-  test('portcullis test refuses a path without a policy beside one with a policy, and an absent one', async () => {
+  test('portcullis test refuses a path without a policy, even beside a path with a policy, and an absent path', async () => {
     using folder = folderWithFiles();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
     const without = folder.write('binding.yaml', binding);
@@ -103,7 +103,7 @@ describe('test -f', () => {
     expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read only once') });
   });
 
-  test('check and bundle build accept one --policy, including standard input, and refuse a second one', async () => {
+  test('check and bundle build accept one --policy, including standard input, and refuse a second --policy', async () => {
     using folder = folderWithFiles();
     const strict = policyManifest({ request: denyRule('word', 'forbidden') });
     const file = folder.write('strict.yaml', strict);
@@ -293,7 +293,7 @@ describe('bundle build', () => {
     expect(statSync(over, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('portcullis bundle build fails without a profile, with an unknown one, and for a missing folder', async () => {
+  test('portcullis bundle build fails without a profile, with an unknown profile, and for a missing folder', async () => {
     using folder = folderWithFiles();
     const noProfile = await runInProcess(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
     expect(noProfile).toMatchObject({ code: 2, stderr: expect.stringContaining('--profile') });
@@ -303,7 +303,10 @@ describe('bundle build', () => {
   });
 });
 
-/** Terms of the request rule whose list has exactly this many bytes: 900 bytes each, and the last term has the rest. */
+/**
+ * Terms of the request rule whose list has exactly this many bytes: each term has 900 bytes, and the last term has the
+ * remaining bytes.
+ */
 function termsOf(length: number): string {
   const terms: string[] = [];
   let left = length;

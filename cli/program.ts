@@ -97,7 +97,7 @@ const text = {
   description: 'Guardrails for models: start the platform, apply policies, send messages to guarded models.',
 };
 
-/** @param only name of the one command that will run; without it, all commands are added */
+/** @param only name of the only command that will run; without it, all commands are added */
 export function createCommandLine(only?: string, source: ResourceSource = standaloneSource): Promise<Command> {
   return createProgram(text, groups, source, only);
 }

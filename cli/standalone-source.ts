@@ -52,7 +52,7 @@ function warningWriter(opened: OpenedResources, { data }: SourceOptions): Resour
   });
 }
 
-/** Adds the Idempotency-Key of a command; every run has a new one if it is absent. */
+/** Adds the option for the Idempotency-Key of a command; without the option every run has a new key. */
 function withIdempotencyKey(command: Command): Command {
   return command.option(
     '--idempotency-key <key>',

@@ -53,7 +53,7 @@ const foreignWords =
 /** The result that a reader of a message sees: the mistake and how the command ended. */
 const told = new Map<Mistake, ProgramEnd>();
 
-/** With PORTCULLIS_MISTAKES=FILE, all mistakes and messages are written to a file for a reader who judges them. */
+/** With PORTCULLIS_MISTAKES=FILE, all mistakes and messages are written to a file, so that a reader can judge them. */
 function print(): void {
   const file = process.env['PORTCULLIS_MISTAKES'];
   if (file === undefined) return;
@@ -61,7 +61,9 @@ function print(): void {
   writeFileSync(file, sections.join('\n'));
 }
 
-/** A mistake as on a terminal in a folder with its files: nothing in it belongs to this machine or this run. */
+/**
+ * A mistake as it looks on a terminal in a folder with its files, without paths of this machine or values of this run.
+ */
 function asTyped({ args, files = {}, input, environment = {} }: Mistake, { code, stdout, stderr }: ProgramEnd): string {
   const shown = Object.entries(files).filter(([name]) => !name.endsWith('/'));
   const contents = shown.map(([name, content]) => `${name}:\n${numbered(content)}\n`);

@@ -22,7 +22,7 @@ const words = (text: string) =>
     .trim()
     .split('\n')
     .map((line) => line.split(/ {2,}/));
-/** A command that runs until it is stopped. */
+/** Starts a command that runs until it is stopped. */
 const start = (...args: readonly string[]) => startCommand(args, { PORTCULLIS_DATA_DIR: platform.data });
 
 describe.each([['resources'], ['api']])('reads over --via %s', (via) => {

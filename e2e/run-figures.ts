@@ -1,4 +1,4 @@
-// Measures the figures, one line for each.
+// Measures the figures and prints one line for each.
 import '../hack/check/plain-output.ts';
 
 import { readdirSync } from 'node:fs';

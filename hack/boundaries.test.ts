@@ -35,7 +35,7 @@ const mention = (one: string, other: string): string => `export const place = '$
 
 type Case = { readonly rule: string; readonly bad: Record<string, string>; readonly good: Record<string, string> };
 
-/** For each boundary rule, a tree of files that breaks it, and a similar tree that does not. */
+/** For each boundary rule: a tree of files that breaks the rule, and a similar tree that does not. */
 const cases: readonly Case[] = [
   {
     rule: 'every path in ARCHITECTURE.md exists',

@@ -1,4 +1,5 @@
-// The checks, step by step: the quick ones (npm test), all of them (npm run test:full), or those that a change affects.
+// Runs the checks step by step: the quick ones (npm test), all of them (npm run test:full), or those that a change
+// affects.
 import './check/plain-output.ts';
 
 import { readTree } from './boundaries/tree.ts';
@@ -64,7 +65,7 @@ async function runNamedSuite(name: SuiteName): Promise<StepOutcome> {
   return { ...outcome, failed: outcome.failed + silent.length };
 }
 
-/** Every obligation has a test that ran and passed; a skipped test proves nothing. */
+/** Every obligation must have a test that ran and passed; a skipped test proves nothing. */
 async function checkProofs(before: StepOutcome): Promise<StepOutcome> {
   const proved = new Set([...before.proved, ...(quick?.proved ?? [])]);
   const rows = requirementRows(root);
@@ -97,7 +98,10 @@ const requirements: Step = {
   run: checkProofs,
 };
 
-/** The quick check of the same files; its steps are then not repeated, and its failures are one of the full check. */
+/**
+ * The report of a quick check of the same files; its steps are then not repeated, and its failures count as one failure
+ * of the full check.
+ */
 const quick = isFull && isWhole ? readQuickReport(root, tree) : undefined;
 const quickResult: Step = {
   name: 'result of the quick check',

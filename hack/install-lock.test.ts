@@ -53,7 +53,7 @@ function notesSoFar(): readonly string[] {
   }
 }
 
-/** Each process released the installation lock before the next one acquired it. */
+/** Expects that each process released the installation lock before the next process acquired it. */
 function expectOneAtATime(lines: readonly string[]): void {
   for (let at = 0; at < lines.length; at += 2) {
     expect(lines[at]).toMatch(/^in \d+$/);
@@ -80,7 +80,7 @@ describe('processes that start at once', () => {
       const number = many.length - left + 1;
       await until('one is in', () => notesSoFar().length === number);
       const inside = Number(notesSoFar().at(-1)?.slice(3));
-      // The other processes wait for this holder.
+      // The other processes wait for this process, which holds the lock.
       expect(holder()).toMatch(new RegExp(`^${inside}\\.`));
       const child = many.find(({ pid }) => pid === inside);
       child?.kill('SIGKILL');
@@ -128,7 +128,7 @@ describe('a lock', () => {
 });
 
 function deadPid(): number {
-  // No process has this id: it is above the largest process id of Linux and macOS.
+  // No process has this id, because it is above the largest process id of Linux and macOS.
   return 2 ** 22 + 1;
 }
 

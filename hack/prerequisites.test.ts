@@ -67,7 +67,7 @@ function runOn({ programs, system, isEngineOffered = false, file = 'cli/main.ts'
   const npm = `case "$1 $3" in *registry) echo https://registry.example/; exit ;; config*) echo null; exit ;; esac; echo "$@" >>"${folder}/npm-calls"; echo "${npmSays}"; exit 1`;
   if (programs.includes('npm')) program('npm', npm);
   if (programs.includes('node')) {
-    // The second one requests the engine from GitHub.
+    // The second command requests the engine from GitHub.
     const offer = `case $2 in --check) exit ${isEngineOffered ? 0 : 1} ;; esac`;
     program('node', `${offer}\nexec "${process.execPath}" "$@"`);
   }

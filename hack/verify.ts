@@ -1,5 +1,6 @@
-// Compares every generated file with the output of its generator, or writes it (npm run generate).
-// The pictures of the documentation are renewed where a browser is installed, if their sources have changed; with --pictures in any case.
+// Compares every generated file with the output of its generator, or writes it (npm run generate). If a browser is
+// installed, the pictures of the documentation are made again when their sources have changed; with --pictures they are
+// always made again.
 import { copyFileSync, existsSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,12 +33,15 @@ console.log(summaryLine(total));
 if (write && (switches.has('pictures') || !arePicturesNew())) await renewPictures();
 process.exitCode = total.failed === 0 ? 0 : 1;
 
-/** Pictures show times and decisions of their run, so that their sources are compared in place of them. */
+/**
+ * Pictures show times and decisions of the run that made them, so that their sources are compared instead of the
+ * pictures.
+ */
 function arePicturesNew(): boolean {
   return existsSync(sourcesFile) && readFileSync(sourcesFile, 'utf8').trim() === pictureSources(root);
 }
 
-/** Without a browser the test that makes the pictures is skipped, and they stay unchanged. */
+/** Without a browser the test that makes the pictures is skipped, and the pictures stay unchanged. */
 async function renewPictures(): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'portcullis-pictures-'));
   process.env['PORTCULLIS_PICTURES'] = folder.path;

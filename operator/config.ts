@@ -20,7 +20,7 @@ const mode = {
   }),
 };
 
-/** Settings of both modes. */
+/** Settings of the operator for both modes, standalone and cluster. */
 const shared = {
   PORTCULLIS_LISTEN: setting.hostPort({
     help: 'address of /livez, /readyz and /metrics',

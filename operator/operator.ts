@@ -27,8 +27,8 @@ export type Operator = AsyncDisposable & {
 };
 
 /**
- * The operator: reconciles the resources of the backend that its configuration names, as soon as it is the leader
- * there. It is up when every kind was listed.
+ * The operator: reconciles the resources of the backend that its configuration names, as soon as it is the leader. The
+ * returned operator has listed every kind.
  * @throws ConfigError, StoreError, ListenError, TokenFileError, KubeconfigError, KubeError
  */
 export async function createOperator(config: OperatorConfig, overrides: OperatorOverrides = {}): Promise<Operator> {

@@ -2,7 +2,7 @@ import { readEnvironment, setting } from '#kit/env/read-environment';
 import type { TraceExport } from '#kit/trace/export-spans';
 import { traceExportOf, traceSettings } from '#kit/trace/trace-settings';
 
-/** Settings of the runtime; everything about policies and limits comes with the bundle. */
+/** Settings of the runtime; the bundle contains everything about policies and limits. */
 const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address on which checks are served', default: '127.0.0.1:8000' }),
   PORTCULLIS_BUNDLE_FILE: setting.path({ help: 'file of the policy bundle, loaded once at start' }),

@@ -6,10 +6,10 @@ import { judgeWithMarks } from './judgement/judge-with-marks.ts';
 
 /**
  * Entry of a child process: each line of standard input is a job, and for each job one line with its verdict is written
- * to standard output, even where the bundle is refused (#contracts/judge). It ends with 0 after its input. Without a
- * job, after a job of another shape, or after a failure, it ends with 1 and a line on standard error. The parent
- * process kills it after a timeout: the engine cannot be interrupted from inside. Between jobs it keeps the figures of
- * patterns, and no part of a text.
+ * to standard output, even if the bundle is refused (#contracts/judge). The process ends with 0 after its input.
+ * Without a job, after a job of another shape, or after a failure, it ends with 1 and a line on standard error. The
+ * parent process kills it after a timeout, because the engine cannot be interrupted from inside. Between jobs the
+ * process keeps only the figures of patterns, and no part of a text.
  */
 process.title = 'portcullis-judge';
 const memory = createFigureMemory();

@@ -11,7 +11,7 @@ const decisions = ['pass', 'mask', 'deny', 'failed'] as const;
 const parts = ['bodies', 'checks', 'observers'] as const satisfies readonly OverloadedPart[];
 const codes = Object.keys(checkErrors) as readonly CheckErrorCode[];
 
-/** Policies and rules come from the bundle; these limits apply to any bundle that a runtime loads. */
+/** The number of policies and rules depends on the bundle; these limits apply to any bundle that a runtime loads. */
 const policy = { bounded: 1_000 } as const;
 const rule = { bounded: 8_192 } as const;
 const provider = { bounded: 1_000 } as const;
@@ -20,8 +20,8 @@ const provider = { bounded: 1_000 } as const;
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Declares the counters of the runtime (`guardrail:metrics:bounded`). Labels name policies, rules and codes; nothing of a
- * text, a caller or an answer becomes a label.
+ * Declares the counters of the runtime (`guardrail:metrics:bounded`). Labels name policies, rules and codes; no part of
+ * a text, a caller or an answer becomes a label.
  */
 export function createRuntimeMeters(metrics: Metrics): {
   readonly meter: CheckMeter;
@@ -95,7 +95,10 @@ function createCheckMeter(metrics: Metrics): CheckMeter {
 }
 
 type CountedSeries = { add(value?: number): void };
-/** The series of one policy and stage; only policies of the bundle are decided, so their number is bounded. */
+/**
+ * The metric series of one policy and stage; only policies of the bundle have decisions, so that the number of series
+ * is bounded.
+ */
 type DecisionSeries = Readonly<Record<(typeof decisions)[number], CountedSeries>>;
 
 function createRuleTally(metrics: Metrics): RuleTally {

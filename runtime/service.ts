@@ -17,22 +17,31 @@ import { type ServedBundle, serveBundle } from './http/runtime-service.ts';
 import { serve } from './http/serve.ts';
 import { createRuntimeMeters } from './metrics.ts';
 
-/** Provider calls of observe rules in flight in one process; a further one counts as an error of its rule. */
+/**
+ * Maximum number of provider calls of observe rules in flight in one process; a further call counts as an error of its
+ * rule.
+ */
 const observerCap = 64;
-/** Connections to one provider: every check and every observer call may hold one. */
+/** Maximum number of connections to one provider: every check and every observer call may use one. */
 const providerConnections = 512;
-/** How long a runtime whose bundle is refused answers 503 before it exits (docs/design/gates.md, Readiness). */
+/**
+ * How long a runtime whose bundle is refused answers 503 before it exits, milliseconds (docs/design/gates.md,
+ * Readiness).
+ */
 const refusalMs = 10_000;
 /** Timeout that is longer than the longest stage. */
 const drainMs = 6_000;
-/** Longer than the pause between two checks of a gateway under traffic, so that its connections are seldom closed in use. */
+/**
+ * This time is longer than the pause between two checks of a gateway under traffic, so that its connections are seldom
+ * closed in use.
+ */
 const idleMs = 1_000;
 
 type Runtime = AsyncDisposable & {
   readonly url: string;
   /**
-   * Resolves when the bundle is loaded. When it is refused, the runtime answers /readyz and checks with 503 for
-   * `refusalMs`; then it ends and this rejects with the BundleError. An aborted signal ends that time early.
+   * Resolves when the bundle is loaded. If the bundle is refused, the runtime answers /readyz and checks with 503 for
+   * `refusalMs`; then it ends and the promise rejects with the BundleError. An aborted signal ends that time early.
    */
   readonly loaded: (signal: AbortSignal) => Promise<void>;
 };

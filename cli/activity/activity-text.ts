@@ -2,7 +2,7 @@ import type { ReplicaDecision } from '#contracts/activity';
 import { describeProviderProblem } from '#contracts/provider-causes';
 import { tableOf } from '../output/write.ts';
 
-/** Decisions as a table; `nameOf` gives the name of a policy by its id. */
+/** Decisions as a table; `nameOf` returns the name of a policy for its id. */
 export function activityTable(
   items: readonly ReplicaDecision[],
   nameOf: (policyId: string) => string,
@@ -24,7 +24,7 @@ export function activityTable(
   return tableOf([isWide ? [...header, 'REPLICA'] : header, ...rows]);
 }
 
-/** The outcome with the code of a failed check, and the provider that did not judge with its cause. */
+/** The outcome with the code of a failed check, and the provider that returned no judgement with the cause. */
 function outcomeText({ outcome, code, provider }: ReplicaDecision): string {
   if (code === undefined) return outcome;
   return `${outcome} (${provider === undefined ? code : `${code}, ${provider.name}: ${provider.cause}`})`;
@@ -51,7 +51,7 @@ function providerText({ provider, rule }: ReplicaDecision): string {
 }
 
 /**
- * Why the decision about a request is not shown. A replica that does not answer may have decided.
+ * The reason why the decision about a request is not shown. A replica that does not answer may have made the decision.
  * @param missing one sentence for each replica whose decisions could not be read
  */
 export function absentSentence(requestId: string | null, missing: readonly string[]): string {

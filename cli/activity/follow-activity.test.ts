@@ -32,14 +32,14 @@ async function followed(first: CollectedActivity, reads: readonly (CollectedActi
 const [a, b, c] = [decision('gateway-1', 'a'), decision('gateway-2', 'b'), decision('gateway-2', 'c')];
 const silent = { replica: 'gateway-2', reason: 'does not answer' };
 
-test('activity --follow prints the decisions of a replica that answers again once, without those that it printed before', async () => {
+test('activity --follow prints each decision of a replica that answers again only once', async () => {
   const gap = { items: [a], missing: [silent] };
   const { printed, warned } = await followed(answered(a, b), [gap, gap, answered(c, a, b), answered(c, a, b)]);
   expect(printed).toEqual([['c']]);
   expect(warned).toEqual(['decisions are missing: gateway-2 does not answer.']);
 });
 
-test('activity --follow reports once that no gateway answers, and continues when one does', async () => {
+test('activity --follow reports once that no gateway answers, and continues when a gateway answers again', async () => {
   const away = new CliError('not_running', 'No gateway shows its decisions.');
   const { printed, warned } = await followed(answered(a), [away, away, answered(b, a), away]);
   expect(printed).toEqual([['b']]);

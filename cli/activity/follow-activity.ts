@@ -19,8 +19,8 @@ type Following = {
 };
 
 /**
- * Reads until the user ends the command, and prints each decision once: also those of a replica that did not answer for
- * a while. A read that fails because no gateway answers is reported once and retried.
+ * Reads until the user ends the command, and prints each decision once, including the decisions of a replica that did
+ * not answer for a while. A read that fails because no gateway answers is reported once and retried.
  * @throws CliError for a failure that is not retryable, such as a refused token
  */
 export async function followActivity({ first, read, pause, print, warn }: Following): Promise<void> {

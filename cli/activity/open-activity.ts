@@ -19,7 +19,7 @@ type OpenedActivity = {
   readonly policyNames: () => Promise<(policyId: string) => string>;
 };
 
-/** Maximum number of decisions of one answer of the management API. */
+/** Maximum number of decisions in one answer of the management API. */
 const apiLimit = 1_000;
 
 /** Reads the gateways of the platform of this machine, or the management API, which queries every gateway replica. */
@@ -45,8 +45,8 @@ export function openActivity(options: SourceOptions): OpenedActivity {
 }
 
 /**
- * Gives the resource name of a policy by its id; the id itself when the policy is deleted or the server does not
- * answer, so that decisions are shown in these cases, too.
+ * Returns the resource name of a policy for its id; if the policy is deleted or the server does not answer, it returns
+ * the id itself, so that decisions can be shown in these cases, too.
  */
 async function namesFrom(
   withClient: (use: (client: KubeClient) => Promise<void>) => Promise<void>,

@@ -28,7 +28,7 @@ const client = {
   list: async () => ({ items: [objects['AgentVersion/desk-2']], resourceVersion: '1' }),
 } as unknown as KubeClient;
 
-/** The error of a change of the agent, if there is one, and the metadata that were written. */
+/** The error of a change of the agent, if there is one, and the written metadata. */
 async function change(spec: Parameters<typeof changeAgent>[2], options: Parameters<typeof changeAgent>[3] = {}) {
   const applyManifest = vi.fn(async () => ({ object: objects['Agent/desk'] }));
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);

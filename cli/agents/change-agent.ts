@@ -22,8 +22,8 @@ import { waitAgentServed } from './wait-agent-served.ts';
 type VersionChange = Pick<Agent['spec'], 'version' | 'canary'>;
 
 /**
- * Writes the versions of an Agent, if it has not changed meanwhile, and with --wait waits until every
- * ready gateway replica serves them. Asks first where texts that are checked now would not be checked.
+ * Writes the versions of an Agent, if it has not changed meanwhile, and with --wait waits until every ready gateway
+ * replica serves them. Asks first if texts that are checked now would no longer be checked.
  * @throws CliError not_found, usage, not_confirmed, conflict, refused, timeout
  */
 export async function changeAgent(
@@ -84,7 +84,7 @@ export function rolledBackTo(version: string | undefined): (agent: Stored<Agent>
   return version === undefined ? rolledBack : () => ({ version });
 }
 
-/** The version on trial becomes the served one. @throws CliError usage without a trial */
+/** Makes the version on trial the served version. @throws CliError usage without a trial */
 export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
   if (spec.canary !== undefined) return { version: spec.canary.version };
   throw new CliError(
@@ -94,8 +94,8 @@ export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
 }
 
 /**
- * The version that was served before: without the trial in progress, else the version that is still served, else the
- * newest previous one that is still running.
+ * The version that a rollback serves: during a trial the version that is still served, else the newest previous version
+ * that is still running.
  * @throws CliError usage if there is none
  */
 function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {

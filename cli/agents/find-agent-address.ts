@@ -9,7 +9,7 @@ import { withPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, restartWith } from '../platform/running-platform.ts';
 import { meantName } from '../resources/absent-resource.ts';
 
-/** Where an agent takes calls: operations of A2A are below the path. */
+/** The address at which an agent accepts calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };
 
 /** A resource is read immediately, even where a run may take long. */
@@ -19,7 +19,7 @@ const mostSeconds = 10;
  * The address of an Agent or of an AgentVersion on a platform of this machine. The address is that of a gateway; a
  * platform without `--agents` has no gateway for agents, and its versions accept calls themselves.
  * @param seconds timeout of one request; at most ten seconds are used
- * @throws CliError not_found, failed if it accepts no calls
+ * @throws CliError not_found, failed if the agent accepts no calls
  */
 export function findAgentAddress(platform: RunningPlatform, name: string, seconds: number): Promise<FoundAgent> {
   const options = { requestTimeout: Math.min(seconds, mostSeconds) };

@@ -11,7 +11,7 @@ import { writeAtomic } from '#kit/files/write-atomic';
 import { fileIssuer } from '../platform/development-issuer.ts';
 import { readGivenFile } from './read-given-file.ts';
 
-/** A copy of a file that one agent may read once; disposing it removes the copy. */
+/** A copy of a file that one agent may read once; disposing the object removes the copy. */
 type HandedFile = AsyncDisposable & {
   readonly reference: FileReference;
   /** The new A2A context in which the reference holds. */
@@ -22,7 +22,7 @@ type HandedFile = AsyncDisposable & {
 type FileUse = { readonly agentId: string; readonly acting: Subject };
 
 /**
- * Copies a file to the place from which the agents of this machine read, and signs the reference to it
+ * Copies a file to the folder from which the agents of this machine read, and signs a reference to the copy
  * (docs/design/file-references.md).
  * @throws CliError usage, not_found
  */

@@ -16,7 +16,7 @@ type Version = Pick<AgentVersion, 'spec'>;
 
 /**
  * The effects of a change of an Agent, as sentences for the confirmation prompt: for each version that begins to serve
- * callers, the texts that a policy checks now and that nothing would check then.
+ * callers, the texts that a policy checks now and that no policy would check afterwards.
  * @param made versions that the same command creates, by name
  */
 export async function lostGuardrails(

@@ -5,7 +5,7 @@ import { flowLimits } from '#contracts/flow-limits';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason, isAbsent } from '../errors/file-fault.ts';
 
-/** A file that a person hands to an agent or to a flow. Its media type is that of the end of its name. */
+/** A file that a person passes to an agent or to a flow. Its media type is derived from its file extension. */
 export type GivenFile = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
 
 const office = 'application/vnd.openxmlformats-officedocument';

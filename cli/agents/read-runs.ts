@@ -8,13 +8,13 @@ import type { AgentAddress } from './find-agent-address.ts';
 type RunsRead = {
   readonly to: AgentAddress & { readonly isProcess: boolean };
   readonly identity: Readonly<Record<string, string>>;
-  /** Undefined for the list. */
+  /** Id of the run whose trace is read; undefined for the list of runs. */
   readonly runId?: string;
   readonly timeoutSeconds: number;
 };
 
 /**
- * Reads the traces of an agent: those of the caller, or all for its owner.
+ * Reads the traces of an agent: those of the caller, or all traces for the owner of the agent.
  * @throws CliError not_running, timeout, not_found, unauthenticated, failed with the code of the agent
  */
 export async function readRuns<S extends z.ZodType>(
@@ -22,7 +22,7 @@ export async function readRuns<S extends z.ZodType>(
   { to, identity, runId, timeoutSeconds }: RunsRead,
 ): Promise<z.output<S>> {
   const { origin, isProcess } = to;
-  // A process without a gateway does not know the owner, and answers only for the caller.
+  // A process that is called without a gateway does not know the owner, and answers only for the caller.
   const runs = isProcess ? '/runs/own' : '/runs';
   const path = `${to.path}${runs}${runId === undefined ? '' : `/${encodeURIComponent(runId)}`}`;
   const request = { method: 'GET', path, headers: { ...identity } } as const;

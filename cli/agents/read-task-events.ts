@@ -6,11 +6,15 @@ import { type AgentReply, sentFileText, withPart } from './collect-reply.ts';
 type Listeners = {
   /** Called once, before any text. */
   readonly onTask: (id: string) => void;
-  /** Called with each piece of text, in order. A file, and a text that replaces an earlier one, begin a line. */
+  /**
+   * Called with each piece of text, in order. A file, and a text that replaces an earlier text, begin on a new line.
+   */
   readonly onText: (text: string) => void;
 };
 
-/** Reads the events of one message until the end of its reply. An early end or a broken connection is a fault. */
+/**
+ * Reads the events of one message until the end of its reply. An early end or a broken connection counts as a fault.
+ */
 export async function readTaskEvents(
   bytes: AsyncIterable<Uint8Array>,
   { onTask, onText }: Listeners,

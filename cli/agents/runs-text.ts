@@ -40,7 +40,7 @@ function nodeRow({ path, kind, startedMs, durationMs, outcome, attempts }: Trace
   return [path, kind, durationOf(startedMs), durationOf(durationMs), outcome ?? 'running', String(attempts ?? '-')];
 }
 
-/** The code of a failure with its step and, where it differs, the code of the flow. */
+/** The code of a failure with its step and, if it is different, the code of the flow. */
 function resultOf({ code, step, flowCode }: ListedRun): string {
   if (code === undefined) return 'running';
   if (code === 'none') return 'ok';

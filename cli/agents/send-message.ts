@@ -13,13 +13,13 @@ type Sent = {
   readonly identity: Readonly<Record<string, string>>;
   readonly text: string | undefined;
   readonly data: JsonValue | undefined;
-  /** Context of an earlier answer; a new one when absent. */
+  /** The context of an earlier answer; a new context when absent. */
   readonly contextId?: string | undefined;
   /** The task that requested this message. */
   readonly taskId?: string | undefined;
   /** Longest wait for the answer in seconds. */
   readonly timeoutSeconds: number;
-  /** Its abort ends the call, and with it the run. */
+  /** Aborting this signal ends the call, and with it the run. */
   readonly signal?: AbortSignal;
 };
 

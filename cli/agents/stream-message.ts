@@ -11,13 +11,13 @@ type Streamed = {
   readonly to: AgentAddress;
   readonly identity: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Context of an earlier answer; a new one when absent. */
+  /** The context of an earlier answer; a new context when absent. */
   readonly contextId: string | undefined;
-  /** The task that asked for this message. */
+  /** The task that requested this message. */
   readonly taskId?: string | undefined;
   /** Longest time in seconds without an event. */
   readonly timeoutSeconds: number;
-  /** Its abort cancels the task. */
+  /** Aborting this signal cancels the task. */
   readonly signal: AbortSignal;
   readonly onText: (text: string) => void;
 };
@@ -69,8 +69,8 @@ export async function streamAgentMessage(streamed: Streamed): Promise<AgentReply
 }
 
 /**
- * Asks for the end of a task. An agent may refuse it, as those of a flow do: their task ends 30 s after its last reader
- * has left. Either way the command has closed its stream.
+ * Requests the end of a task. An agent may refuse it, as an agent with a flow does: its task then ends 30 s after its
+ * last reader has left. In both cases the command has already closed its stream.
  */
 async function cancelTask(to: AgentAddress, headers: Readonly<Record<string, string>>, id: string): Promise<void> {
   const path = `${to.path}/tasks/${encodeURIComponent(id)}:cancel`;

@@ -13,8 +13,9 @@ const faultyMs = 10_000;
 /**
  * Waits until every ready gateway replica serves the version that an Agent names.
  * @param onState called with a sentence for each state that the Agent passes through
- * @returns the Agent as it was then
- * @throws CliError refused with the reason if it cannot be served, conflict if it is changed or deleted meanwhile, timeout
+ * @returns the Agent in the state that was awaited
+ * @throws CliError refused with the reason if it cannot be served, conflict if it is changed or deleted meanwhile,
+ * timeout
  */
 export async function waitAgentServed(
   client: KubeClient,

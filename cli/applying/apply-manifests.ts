@@ -38,9 +38,9 @@ type ApplyManifestsOptions = OutputOptions & WaitOption & ConfirmOption & DryRun
 
 type AppliedSet = {
   readonly manifests: readonly ReadManifest[];
-  /** Fills in the revisions that bindings omit; absent where the manifests are complete. */
+  /** Fills in the revisions that bindings omit; absent if the manifests are complete. */
   readonly filler?: ReturnType<typeof createRevisionFiller>;
-  /** The object that a manifest was written from; a newer one is refused. */
+  /** The object from which a manifest was written; a newer object is refused. */
   readonly base?: Stored<Resource>;
 };
 
@@ -82,7 +82,7 @@ export async function applyManifests(
   const results: ApplyResult[] = [];
   await reportingWrites(results, { format, isDryRun: dryRun !== undefined }, async () => {
     for (const { kind, resource } of inOrder(manifests)) {
-      // A dry run records no revision of a policy, so there is nothing to wait for.
+      // A dry run records no revision of a policy, so that there is nothing to wait for.
       const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
       const filled = fill === undefined ? resource : await fill(resource, client);
       const confirmation = confirmed.get(keyOf(filled));
@@ -98,7 +98,8 @@ export async function applyManifests(
     if (dryRun !== undefined || wait === undefined) return;
     const onState = waitProgressOn(process.stderr, format);
     for (const { object } of results) await awaitEffect(client, object, { wait, onState, say });
-    // An applied binding was judged with its policy; where this machine could not find the warnings, the operator has.
+    // An applied binding was judged with its policy; if this machine could not find the warnings, the operator has
+    // found them.
     const isJudged = warnings !== undefined && results.some(({ object }) => isBinding(object));
     if (isJudged) return;
     const found = await judgedByOperator(client, results, wait, onState);
@@ -107,7 +108,8 @@ export async function applyManifests(
 }
 
 /**
- * Writes the results at the end of the command, even after a failure: programs learn what was written before.
+ * Writes the results at the end of the command, even after a failure, so that programs learn which resources were
+ * written before it.
  * @throws the error of `act`; refused instead of usage, which says that nothing was changed, after a change
  */
 async function reportingWrites(
@@ -155,7 +157,7 @@ async function compare(
 ): Promise<ApplyResult> {
   const current = await changedObject(resources, manifest);
   const desired = desiredObject(manifest, current);
-  // Nothing was stored, so fields that the server sets are missing.
+  // No object was stored, so that fields that the server sets are missing.
   if (current === undefined) return { action: 'created', object: desired as Stored<Resource> };
   const { metadata, spec } = current;
   const before = { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {}, spec };
@@ -173,7 +175,7 @@ function isAgent(object: Stored<Resource>): object is Stored<Agent> {
   return object.kind === kinds.agent.kind;
 }
 
-/** Resources that others refer to come first: policies, then versions of agents. */
+/** The resources in an order in which those that others refer to are first: policies, then versions of agents. */
 function inOrder(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
   const first: readonly string[] = [kinds.guardrailPolicy.kind, kinds.agentVersion.kind];
   const others = manifests.filter(({ kind }) => !first.includes(kind.kind));

@@ -9,7 +9,7 @@ import type { OpenedResources } from '../resources/resource-source.ts';
 type AppliedManifest = Pick<Manifest, 'kind' | 'resource'>;
 type Opened = Pick<OpenedResources, 'client' | 'objectOf'>;
 
-/** The object that a manifest changes; undefined where it creates one. */
+/** The object that a manifest changes; undefined if it creates a new object. */
 export function changedObject(
   { client, objectOf }: Opened,
   manifest: AppliedManifest,
@@ -27,9 +27,9 @@ const carried = [
 ] as const satisfies readonly (keyof GuardrailPolicySpec)[];
 
 /**
- * A sentence for each manifest that changes an object of another name: the copy of a file may be meant as a new object.
- * Only policies are also found by their display name.
- * @throws CliError usage for policies of which one would replace the other within the same command
+ * A sentence for each manifest that changes an object with another name: the copy of a file may be intended as a new
+ * object. Only policies are also found by their display name.
+ * @throws CliError usage for two policies of the same command of which one would replace the other
  */
 export async function changesOfOtherNames(
   opened: Opened,
@@ -52,7 +52,10 @@ export async function changesOfOtherNames(
   return sentences;
 }
 
-/** A new policy that has the display name of another of the same files would be found by it, and replace the other. */
+/**
+ * A new policy with the same display name as another policy of the same files would be found by that name, and replace
+ * it.
+ */
 async function refuseSharedDisplayName({ client }: Opened, manifests: readonly AppliedManifest[]): Promise<void> {
   const policies = manifests.flatMap(({ resource }) => (isPolicy(resource) ? [resource] : []));
   for (const [displayName, sharing] of Map.groupBy(policies, ({ spec }) => spec.displayName)) {

@@ -36,7 +36,7 @@ test('the text of an audit entry about rights has their numbers and one change, 
   );
 });
 
-test('the text of an audit entry that names ten of fifteen rights has the number of the others', () => {
+test('the text of an audit entry that names ten of fifteen rights contains the number of the other rights', () => {
   const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
   const named = { granted: rights('new'), revoked: rights('old') };
   const access = { ...named, before: { count: 20, digest }, after: { count: 20, digest } };

@@ -3,7 +3,7 @@ import type { NameOfTarget } from '../management/target-names.ts';
 import { authorText } from '../output/author-text.ts';
 import { tableOf } from '../output/write.ts';
 
-/** Entries as a table; a wide one adds the id of the target, operation and trace. */
+/** Entries as a table; a wide table adds the ids of the target, operation and trace. */
 export function auditTable(entries: readonly AuditEntry[], nameOf: NameOfTarget, isWide: boolean): string {
   const head = ['TIME', 'AUTHOR', 'ACTION', 'OUTCOME', 'TARGET', 'BEFORE', 'AFTER'];
   const rows = entries.map(({ content }) => [
@@ -28,7 +28,7 @@ function beforeText({ before, serving, access }: AuditEntry['content']): string 
   return joined(stateText(before), servingText(serving?.before), rightsText(access?.before));
 }
 
-/** A table for people names one changed right, a wide one those of the entry. */
+/** The new state in an entry; a table names one changed right, a wide table all changed rights of the entry. */
 function afterText({ after, serving, access, settings }: AuditEntry['content'], isWide: boolean): string {
   const granted = access?.granted.map((right) => `+${right}`) ?? [];
   const revoked = access?.after === null ? [] : (access?.revoked.map((right) => `-${right}`) ?? []);

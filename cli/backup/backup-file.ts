@@ -8,7 +8,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { backupKinds } from './backup-object.ts';
 
 const format = 1;
-/** The number of problems that one message lists. */
+/** Maximum number of problems in one message. */
 const maxProblems = 20;
 
 export type Backup = {
@@ -30,8 +30,8 @@ const headerSchema = z.object({
 });
 
 /**
- * The backup as a `List` that kubectl can read, with one object on each line, so that a large backup is never held as
- * one string.
+ * The backup as a `List` that kubectl can read, with one object on each line, so that a large backup is never in memory
+ * as one string.
  */
 export function writeBackup({ namespace, takenAt, objects }: Backup): Buffer {
   const header = { apiVersion: 'v1', kind: 'List', backup: { format, namespace, takenAt, objects: objects.length } };

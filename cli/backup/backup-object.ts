@@ -10,7 +10,7 @@ import {
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 
-/** The kinds of a backup in restore order: revisions first, because the others refer to them. */
+/** The kinds of a backup in restore order: revisions are first, because the other kinds refer to them. */
 export const backupKinds: readonly Kind[] = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
@@ -46,7 +46,7 @@ function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): 
   const { [writtenByAnnotation]: _writer, [appliedByAnnotation]: _applier, ...others } = metadata.annotations ?? {};
   const annotations = {
     [createdAnnotation]: metadata.creationTimestamp,
-    // The service identifies the collection by this UID, and a restored resource has another one.
+    // The service identifies the collection by this UID; the restored resource gets a new UID.
     ...(kind === kinds.collection.kind ? { [restoredUidAnnotation]: metadata.uid } : {}),
     ...others,
   };

@@ -9,7 +9,7 @@ const components: readonly string[] = ['operator', 'gateway', 'management'];
 const lookEveryMs = 500;
 const defaultLeaseSeconds = 15;
 
-/** Lists running components, one sentence each. It can be called again. */
+/** Lists running components, one sentence each. The function can be called repeatedly. */
 export type RunningComponents = () => Promise<readonly string[]>;
 
 /**

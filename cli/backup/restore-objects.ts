@@ -16,14 +16,14 @@ const pauseMs = 500;
 const tellEvery = 500;
 
 type Restored = {
-  /** Whether the records of applications were restored, which needs the right to write a status. */
+  /** Whether the records of applications were restored, for which the right to write a status is needed. */
   readonly withRecords: boolean;
 };
 
 /**
- * Restores objects of one kind with their records, and deletes again those that were under deletion. Objects that an
- * interrupted restore created are accepted.
- * @throws CliError conflict if a different object of that name exists, KubeError
+ * Restores objects of one kind with their records, and deletes again the objects that were under deletion. Objects that
+ * an interrupted restore has created are accepted.
+ * @throws CliError conflict if a different object with the same name exists, KubeError
  */
 export async function restoreObjects(
   client: KubeClient,

@@ -50,8 +50,8 @@ function withoutContent(object: Stored<Resource>): Stored<Resource> {
 }
 
 /**
- * The metadata fields that every write of an object changes, except a write of its status, and the part of the status that a
- * backup holds: the application that a binding has pinned must be the one of its route.
+ * The metadata fields that every write of an object changes, except a write of its status, and the part of the status
+ * that a backup contains: the application that a binding has pinned must be the application of its route.
  */
 function stateOf(object: Stored<Resource>): string {
   const { name, uid, generation, deletionTimestamp, labels, annotations, finalizers } = object.metadata;

@@ -11,7 +11,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const guardrail = { mode: 'None' } as const;
 
-/** Applies to bindings; the server denies those that are named denied-SOMETHING. */
+/** Applies to bindings; the server denies bindings whose name is denied-SOMETHING. */
 async function exitOf(names: readonly string[], dryRun?: 'server'): Promise<string> {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const applyToBinding = async ({ metadata }: { readonly metadata: { readonly name: string } }) => {

@@ -17,9 +17,10 @@ import { waitApplied } from './wait-applied.ts';
 type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBinding> };
 
 /**
- * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each is applied.
- * A dry run waits for nothing. A failure does not stop the others; the first failure decides the exit code.
- * @throws the failures; refused instead of usage, which says that nothing was changed, after a change
+ * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each binding
+ * is applied. A dry run does not wait. A failure does not stop the other bindings; the first failure decides the exit
+ * code.
+ * @throws the failures; after a change refused instead of usage, because usage means that nothing was changed
  */
 export async function applyToBindings(
   { client, writer, environment }: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
@@ -74,7 +75,7 @@ async function attempt(failures: unknown[], act: () => Promise<void>): Promise<v
   try {
     await act();
   } catch (error) {
-    // These failures concern the server, not one binding, so they end the command.
+    // These failures concern the server, not a single binding, so that they end the command.
     if (isKubeError(error, 'network', 'unauthenticated', 'forbidden', 'unavailable')) throw error;
     failures.push(error);
   }

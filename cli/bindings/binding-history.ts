@@ -15,7 +15,7 @@ type BindingHistoryRow = {
   readonly revision: number | null;
   readonly author: string;
   readonly message: string;
-  /** Whether it serves requests now. */
+  /** Whether the application serves requests now. */
   readonly serves: boolean;
   readonly contentProfile: string;
   readonly operationId: string;

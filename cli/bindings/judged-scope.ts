@@ -13,7 +13,7 @@ export type JudgedScope = {
   readonly longConversations: 'Refuse' | 'Split';
 };
 
-/** @returns undefined for an unguarded model, of which nothing is judged */
+/** @returns undefined for an unguarded model, whose texts are not judged */
 export function judgedScopeOf({ spec }: Pick<ModelBinding, 'spec'>): JudgedScope | undefined {
   if (spec.guardrail.mode === 'None') return undefined;
   const judges = spec.judge === undefined ? [] : expandJudge(spec.judge);
@@ -26,7 +26,7 @@ export function judgedScopeOf({ spec }: Pick<ModelBinding, 'spec'>): JudgedScope
   };
 }
 
-/** The kinds in one word for a table: `contract` where there are no further ones. */
+/** The kinds in one word for a table: `contract` if there are no further kinds. */
 export function judgesText({ judges, notJudged }: JudgedScope): string {
   if (judges.length === 0) return 'contract';
   return notJudged.length === 0 ? 'all' : judges.join(',');
@@ -64,7 +64,7 @@ export function judgedScopeText(scope: JudgedScope | undefined, checks: PinnedCh
   ]);
 }
 
-/** The treatment of a text of the further kinds that is larger than one check. */
+/** How a text of the further kinds is treated if it is larger than one check. */
 function longTexts({ streaming }: JudgedScope, checks: PinnedChecks): readonly (readonly string[])[] {
   const { division, streamingRefusedBy } = checks;
   const inRequests =

@@ -27,7 +27,7 @@ const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Sto
 };
 
 describe('outdated bindings', () => {
-  test('reapply --older-than applies bindings on another build again in order, and leaves bindings on this build', () => {
+  test('reapply --older-than applies the bindings on another build again, in order, and no binding on this build', () => {
     const bindings = ['c', 'b', 'a'].map((name) => binding(name));
     const routes = [route('c', 'g-old'), route('b', 'g-new'), route('a', 'g-old')];
     expect(namesOf(bindings, routes)).toEqual({ again: ['a', 'c'], skipped: [] });

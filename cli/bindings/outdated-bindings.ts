@@ -7,8 +7,8 @@ type Outdated = {
   /** Bindings whose application runs on another build. */
   readonly bindings: readonly Stored<ModelBinding>[];
   /**
-   * Names of the bindings whose desired application differs from the current one: applying them would change the
-   * guardrail.
+   * Names of the bindings whose desired application differs from the current one, so that applying them would change
+   * the guardrail.
    */
   readonly skipped: readonly string[];
 };
@@ -40,8 +40,8 @@ export function outdatedBindings(
 }
 
 /**
- * Whether the route pins the desired application. The token distinguishes policies, because their ids are not known
- * here.
+ * Whether the route pins the desired application. The token distinguishes policies, because this command does not know
+ * their ids.
  */
 function pins(route: GatewayRoute['spec'], { spec }: Stored<ModelBinding>): boolean {
   if (route.token !== (spec.apply ?? '') || route.contentProfile !== spec.contentProfile) return false;

@@ -2,7 +2,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { weakenedBy } from '#resources/protection';
 
-/** Whether a policy guards the binding, or its spec requests one. */
+/** Whether a policy guards the binding, or its spec requests a policy. */
 export function hasGuardrail({ spec, status }: Stored<ModelBinding>): boolean {
   return spec.guardrail.mode === 'Policy' || status?.pinned?.policyId !== undefined;
 }

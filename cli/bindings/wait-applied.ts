@@ -6,7 +6,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 
-/** Pause between two reads; it grows to limit the load on the API server. */
+/** Shortest pause between two reads, milliseconds; it grows to limit the load on the API server. */
 const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
 /** The operator reads a changed list of providers within a second, and then retries an application that needs it. */

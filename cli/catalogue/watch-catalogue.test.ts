@@ -4,7 +4,7 @@ import { agentRecord } from '../testing/agent-record.ts';
 import { createCatalogueClient } from './catalogue-client.ts';
 import { changedLines, watchCatalogue } from './watch-catalogue.ts';
 
-test('a watch prints one line for each agent that appears, changes or disappears, and none for the others', () => {
+test('a watch prints one line for each agent that appears, changes or disappears, and no line for other agents', () => {
   const before = new Map([agentRecord('a'), agentRecord('b'), agentRecord('c')]);
   const now = new Map([agentRecord('b'), agentRecord('c', { versionId: 'v2' }), agentRecord('d')]);
   expect(changedLines(before, now)).toEqual(['- a Agent a', '+ d Agent d', '~ c Agent c']);
@@ -22,7 +22,7 @@ const refusal = (status: number, code: string): Answer => [
 ];
 type Answer = readonly [status: number, body: object];
 
-/** A watch of a server that gives these answers; each failure and each line is one entry. */
+/** Watches a server that returns these answers; each failure and each line is one entry of the result. */
 async function watched(answers: readonly Answer[], times: number): Promise<readonly string[]> {
   const open = [...answers];
   const script: Script = (response) => {

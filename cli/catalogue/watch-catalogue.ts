@@ -5,7 +5,7 @@ import { ServiceApiError, ServiceUnreachableError } from '../http/service-error.
 type WatchedAgents = {
   readonly look: () => Promise<readonly AgentRecord[]>;
   readonly show: (line: string) => void;
-  /** A query failed; the watch continues with the next one. */
+  /** Called when a query has failed; the watch continues with the next query. */
   readonly onBroken: (error: unknown) => void;
   readonly everyMs: number;
   /** Number of looks. */
@@ -15,7 +15,7 @@ type WatchedAgents = {
 
 /**
  * Shows every agent, then one line for each change, until the signal is aborted.
- * @throws the error of the first request, and a later error that a repetition cannot repair
+ * @throws the error of the first request, and a later error that a retry cannot repair
  */
 export async function watchCatalogue(watched: WatchedAgents): Promise<void> {
   const { look, show, onBroken, everyMs, times, signal } = watched;

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { eventData } from '#kit/http/event-data';
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 
-/** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
+/**
+ * The reason why an answer is incomplete. A code `guardrail_…` comes from the guardrail, other codes from the provider
+ * or the gateway.
+ */
 export type AnswerFault = {
   readonly kind:
     | 'guardrail_blocked'

@@ -19,8 +19,8 @@ type ChatRequest = {
 type ChatAnswer = { readonly reply: ChatReply; readonly requestId: string | null };
 
 /**
- * Sends one chat request and reads its answer. An answer that pauses for longer than the timeout has the fault `timeout`
- * and the text that arrived before.
+ * Sends one chat request and reads its answer. An answer that pauses for longer than the timeout has the fault
+ * `timeout` and the text that arrived before the pause.
  * @throws CliError timeout before the answer began, not_running
  */
 export async function requestAnswer({ gateway, key, body, timeoutSeconds, onText }: ChatRequest): Promise<ChatAnswer> {

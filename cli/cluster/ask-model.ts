@@ -2,7 +2,7 @@ const timeoutMs = 30_000;
 
 type ModelQuestion = {
   readonly url: string;
-  /** Client key of the gateway; absent if the gateway needs none. */
+  /** Client key of the gateway; absent if the gateway requires none. */
   readonly key: string | undefined;
   readonly path: string;
   /** Message for the example model; a GET request if absent. */

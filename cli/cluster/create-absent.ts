@@ -15,7 +15,7 @@ type CreateAbsentOptions = {
 
 /**
  * Creates the resources that do not exist, policies first. Existing resources are not changed.
- * @throws KubeError if one is refused, or after the timeout
+ * @throws KubeError if a resource is refused, or after the timeout
  */
 export async function createAbsent(
   client: Pick<KubeClient, 'get' | 'create'>,
@@ -42,7 +42,8 @@ async function createOne(
       return 'created';
     } catch (error) {
       if (isKubeError(error, 'already_exists')) return 'already exists';
-      // A new resource definition is not served immediately: until then its path is not found.
+      // A new resource definition is not served immediately: until then requests to its path are answered with not
+      // found.
       const isRetryable = isKubeError(error, 'not_found', 'unavailable', 'network', 'too_many_requests');
       if (!isRetryable || performance.now() > end) throw error;
     }

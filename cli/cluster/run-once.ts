@@ -2,7 +2,7 @@ import { ConfigError } from '#kit/env/read-environment';
 import { describeError } from '../errors/describe-error.ts';
 import { exitCodes } from '../errors/exit-codes.ts';
 
-/** Runs a program to its end. An error is one sentence on standard error and the exit code. */
+/** Runs a program to its end. An error is reported as one sentence on standard error and by the exit code. */
 export async function runOnce(name: string, program: () => Promise<void>): Promise<void> {
   try {
     await program();

@@ -14,7 +14,7 @@ import {
 
 /**
  * A command with its own messages for usage errors. The parser calls one of the methods below for each kind of error.
- * Its type declarations do not list them, so the command line tests cover every one of them.
+ * The type declarations of the parser do not list these methods, so that the command line tests cover all of them.
  */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {

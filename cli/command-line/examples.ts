@@ -1,4 +1,7 @@
-/** One example for each command of `portcullis` by its words, without the name of the program; `...` stands for that name. */
+/**
+ * One example for each command of `portcullis`, by the words of the command without the name of the program; `...` is
+ * replaced by that name.
+ */
 export const examples: Readonly<Record<string, string>> = {
   up: '... up --port 8090',
   status: '... status -o wide',
@@ -109,7 +112,7 @@ export const examples: Readonly<Record<string, string>> = {
 /** The management API of a cluster, after a port was forwarded to it. */
 const managementOfCluster = '--server http://127.0.0.1:8081 --token-file portcullis.token';
 
-/** Examples of commands that only the kubectl plugin has, or that need other options there. */
+/** Examples of commands that exist only in the kubectl plugin, or that need other options there. */
 const examplesOfPlugin: Readonly<Record<string, string>> = {
   activity: `... activity --model guarded-echo ${managementOfCluster}`,
   'provider test': `... provider test --binding guarded-echo ${managementOfCluster}`,

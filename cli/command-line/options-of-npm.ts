@@ -4,9 +4,9 @@ import { quoteWord } from './quote-word.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The command line that npm should have got. npm takes the options before `--` for its own settings, and passes them
- * on as `npm_config_NAME` only: `true` or a value, and nothing for an option that begins with `--no-`.
- * @param options those of the command that `npm start` runs
+ * The command line that npm should have got. npm treats the options before `--` as its own settings, and passes them on
+ * only as `npm_config_NAME`: with `true` or a value, and not at all for an option that begins with `--no-`.
+ * @param options the options of the command that `npm start` runs
  * @param words the words that npm passed on; the value in `--port 8090` is one of them
  * @returns the right command, or undefined if npm took no option
  */

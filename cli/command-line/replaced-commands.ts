@@ -56,7 +56,7 @@ const slot = /\b[A-Z]{2,}\b/g;
 /** A word that needs no quotes and is no option. */
 const plainWord = /^[\w.][\w./:-]{0,59}$/;
 
-/** The replacement with the words of the reader, or unchanged if they are too many or not all of them are plain. */
+/** The replacement with the words of the user, or unchanged if the words are too many or not all plain. */
 function filled(by: string, rest: readonly string[]): string {
   const slots = by.match(slot) ?? [];
   if (rest.length > slots.length || !rest.every((word) => plainWord.test(word))) return by;

@@ -30,7 +30,9 @@ export function unknownOptionSentence(command: Command, word: string): string {
 /** Maximum number of commands that a message names as those that have an option. */
 const maxOwners = 3;
 
-/** The commands that have an option, as a sentence with a leading space; empty if none or many have it. */
+/**
+ * The commands that have an option, as a sentence with a leading space; empty if no command or many commands have it.
+ */
 function ownersHint(command: Command, flag: string): string {
   const all = commandsBelow(rootOf(command)).filter((one) => one.options.some(({ long }) => long === flag));
   const owners = all.map((one) => `"${pathOf(one)}"`);
@@ -77,13 +79,13 @@ export function invalidValueSentence(
 ): string {
   const name = 'flags' in target ? longNames(target) : `<${target.name()}>`;
   const { argChoices } = target;
-  // A list may be long: the word that was probably meant is before it.
+  // A list may be long, so that the word that was probably meant is put before it.
   const meant = argChoices === undefined ? '' : didYouMean(value, argChoices);
   const rule = argChoices === undefined ? reason : `It must be one of ${argChoices.join(', ')}.`;
   return `${name} of ${subject(command)} cannot be ${quoted(value)}.${meant} ${rule}`;
 }
 
-/** The long names of an option: "--to, --to-revision" for one that has two. */
+/** The long names of an option: "--to, --to-revision" for an option with two names. */
 function longNames({ flags }: Option): string {
   return flags.match(/--[\w-]+/g)?.join(', ') ?? flags;
 }

@@ -107,7 +107,7 @@ async function follow(
   });
 }
 
-/** Each decision by itself: a line of JSON, a document of YAML, or the values of a template. */
+/** Each decision is written separately: as a line of JSON, a document of YAML, or the values of a template. */
 function writeFollowed(format: Exclude<Format, 'text' | 'wide'>, decision: object): void {
   if (format === 'yaml') writeText('---');
   if (format === 'json') writeText(JSON.stringify(decision));
@@ -130,7 +130,7 @@ function warnOf(sentence: string): void {
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** @returns milliseconds */
+/** @returns the duration in milliseconds */
 function readDuration(text: string): number {
   const found = /^([1-9]\d{0,5})([smh])$/.exec(text);
   if (found === null) throw new InvalidArgumentError('It must be a number with s, m or h, such as 30s, 10m or 2h.');

@@ -26,7 +26,7 @@ type ChatOptions = OutputOptions & {
 /** Sends one message of the conversation. */
 type Turn = (text: string) => Promise<void>;
 
-/** Longer than the longest run of a version, 900 s. */
+/** This time is longer than the longest run of an agent version, 900 s. */
 const answerSeconds = 930;
 
 export function addAgentChat(agent: Command): void {
@@ -64,7 +64,7 @@ async function chatWithAgent(name: string, options: ChatOptions): Promise<void> 
   await (options.message === undefined ? eachLine(turn, signal) : turn(options.message));
 }
 
-/** One turn for each line. At a terminal, a refused message does not end the conversation. */
+/** Sends one message for each line. On a terminal, a refused message does not end the conversation. */
 async function eachLine(turn: Turn, signal: AbortSignal): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const prompt = (): void => {

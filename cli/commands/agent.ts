@@ -28,7 +28,7 @@ type SendOptions = OutputOptions & {
   readonly requestTimeout: number;
 };
 
-/** Longer than the longest run of a version, 900 s. */
+/** This time is longer than the longest run of an agent version, 900 s. */
 const answerSeconds = 930;
 
 export function addAgent(program: Command, source: ResourceSource): void {

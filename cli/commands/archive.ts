@@ -40,7 +40,7 @@ async function setLifecycle(
   const { dryRun } = options;
   if (!isSet && dryRun !== 'client') await writer.setLifecycle(policy, lifecycle);
   const state = lifecycle === 'Archived' ? 'archived' : 'a draft';
-  // A dry run stored nothing.
+  // A dry run has stored nothing.
   const written =
     dryRun === undefined
       ? await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name)

@@ -109,7 +109,7 @@ async function verify(options: VerifyOptions): Promise<void> {
   );
 }
 
-/** Reads the chains first: entries that are added meanwhile are proved too and may be missing. */
+/** The chains are read first: entries that are added meanwhile are also proved, and may be missing. */
 async function proveServer(options: VerifyOptions) {
   const { connection } = openManagement(options);
   for (let attempt = 1; ; attempt++) {
@@ -121,7 +121,7 @@ async function proveServer(options: VerifyOptions) {
     const isRemoved = now.some(
       ({ chain, removed }) => removed.number !== chains.find((one) => one.chain === chain)?.removed.number,
     );
-    // Retention removed entries during the walk: it is proved again.
+    // Retention removed entries while they were read, so that the proof starts again.
     if (!isRemoved || attempt > 3) return result;
   }
 }
@@ -134,7 +134,7 @@ function proveFile(file: string, known: Head | undefined) {
   return proof.end();
 }
 
-/** The chain of an export: entries before its first one are not in the file. */
+/** The chain of an export: entries before its first entry are not in the file. */
 function chainOf(chain: string, own: readonly AuditEntry[]): AuditChain {
   const [first, last] = [own[0], own.at(-1)];
   return {

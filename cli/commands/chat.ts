@@ -30,7 +30,7 @@ type ChatOptions = OutputOptions & {
   readonly requestTimeout: number;
 };
 
-/** A model may think for minutes before the first word of its answer. */
+/** How long to wait for an answer, seconds: a model may think for minutes before the first word. */
 const answerSeconds = 300;
 
 export function addChat(program: Command): void {

@@ -88,9 +88,9 @@ async function remove(source: ResourceSource, words: readonly string[], options:
 }
 
 /**
- * A failure ends the command. Resources that were deleted before it are reported: as text immediately, as JSON or YAML at
- * the end.
- * @throws the failure; refused instead of usage, which says that nothing was changed, after a deletion
+ * A failure ends the command. Resources that were deleted before it are reported: as text immediately, as JSON or YAML
+ * at the end.
+ * @throws the failure; after a deletion refused instead of usage, because usage means that nothing was changed
  */
 async function carryOutAll(
   resources: OpenedResources,
@@ -112,7 +112,7 @@ async function carryOutAll(
   if (!isForPeople(format)) writeValue(format, isOne ? results[0] : results);
 }
 
-/** The resources of the words, or those of the files. A kind without names needs a selector. */
+/** The resources that the words name, or those of the files. A kind without names needs a selector. */
 async function readDeletion(
   words: readonly string[],
   { filename, selector }: DeleteOptions,
@@ -206,14 +206,14 @@ async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPoli
   return policy.metadata.deletionTimestamp === undefined ? readPolicyUsers(client, policy) : [];
 }
 
-/** One sentence for a binding that guards a model now. */
+/** One sentence if the binding guards a model now. */
 function lostService(found: Stored<Resource>): readonly string[] {
   if (!isBinding(found) || !isGuarding(found) || found.metadata.deletionTimestamp !== undefined) return [];
   const { metadata, spec } = found;
   return [`The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would no longer be served.`];
 }
 
-/** One sentence for a collection whose documents are deleted with its resource. */
+/** One sentence if the documents of the collection are deleted together with its resource. */
 function lostDocuments(found: Stored<Resource>): readonly string[] {
   if (!isCollection(found) || found.metadata.deletionTimestamp !== undefined) return [];
   const { metadata, spec, status } = found;

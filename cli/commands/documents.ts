@@ -93,7 +93,7 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
     const ended = await awaitJobs(submitted, tools, timeoutMs);
     return retryFailed(files, { submitted, ended }, tools, timeoutMs);
   })().catch((error: unknown) => {
-    // Documents that were accepted before stay accepted, so that programs learn their jobs, too.
+    // Documents that were accepted before a failure stay accepted, so that programs must learn their jobs.
     if (last.length > 0) writeResult(format, { items: last }, (isWide) => resultLines(last, isWide));
     throw error;
   });

@@ -73,7 +73,7 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
   }
 }
 
-/** In the form that `applyManifests` writes. */
+/** Writes an unchanged object in the same form as `applyManifests`. */
 function writeUnchanged(object: Stored<Resource>, options: OutputOptions): void {
   writeResult(
     formatOf(options),
@@ -113,8 +113,9 @@ function readEdited(file: string, kind: Kind, before: Stored<Resource>): ReadMan
 }
 
 /**
- * Opens a file in the editor of the user and waits until it is closed. The setting may hold options, as in `code --wait`.
- * @throws CliError usage if there is no editor or it fails
+ * Opens a file in the editor of the user and waits until it is closed. The setting may hold options, as in `code
+ * --wait`.
+ * @throws CliError usage if there is no editor, or if the editor fails
  */
 function runEditor(file: string): void {
   // An empty setting counts as absent, as in a shell.

@@ -93,7 +93,7 @@ async function set(options: WindowOptions): Promise<void> {
   );
 }
 
-/** A refused member is named by its option and value. @throws CliError usage, and each other error unchanged */
+/** Names a refused member by its option and value. @throws CliError usage, and any other error unchanged */
 function nameOptions(error: unknown, { from, until }: WindowOptions): never {
   if (!(error instanceof ManagementApiError) || error.code !== 'invalid_body' || error.details.length === 0)
     throw error;

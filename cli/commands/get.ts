@@ -39,7 +39,7 @@ async function get(source: ResourceSource, words: readonly string[], options: Ge
   await using resources = await source.open(isEverywhere ? { ...options, namespace: allNamespaces } : options);
   const format = formatOf(options);
   if (options.watch === true) {
-    // Awaited here, because the resources are closed at the end of this function.
+    // The result is awaited here, because the resources are closed at the end of this function.
     return await showChanges(resources, selection, { ...options, format });
   }
   const selected = (await readSelected(resources, selection, options)).map(({ kind, found }) => ({
@@ -83,7 +83,7 @@ function tablesOf(
 /**
  * Resources in the order of the value at a path: numbers by size, other values as texts. Resources without the value
  * come first, as in kubectl.
- * @throws CliError usage if no resource has a value there
+ * @throws CliError usage if no resource has a value at the path
  */
 function sortResources(
   resources: readonly Stored<Resource>[],

@@ -61,7 +61,7 @@ async function logs(source: ResourceSource, word: string | undefined, options: L
 }
 
 /**
- * With several logs, each line has the name of its log as a prefix, and a log without content does not end the others.
+ * Prints several logs. Each line begins with the name of its log, and a log without content does not end the others.
  * @throws CliError not_found if no log has content
  */
 async function printAll(reader: LogReader, names: readonly LogName[], selection: LogSelection): Promise<void> {

@@ -41,7 +41,7 @@ function parsed(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Reported below.
+    // The problem is reported below.
   }
   throw new CliError('usage', `The state must be a JSON object, such as '{"step": 2}'.`);
 }

@@ -116,7 +116,7 @@ function checkId(word: string): string {
   );
 }
 
-/** Writes the operation of a command: the final one with --wait, else the accepted one. */
+/** Writes the operation of a command: its final state with --wait, else its accepted state. */
 async function finishOperation(
   client: ManagementClient,
   accepted: OperationResource,
@@ -127,7 +127,7 @@ async function finishOperation(
   const onState = waitProgressOn(process.stderr, format);
   const operation =
     wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait, onState);
-  // With --json, a failure prints one object on standard error and nothing else.
+  // With --json, a failure prints only one object on standard error.
   if (!isForPeople(format)) refuseFailed(operation);
   writeResult(format, operation, (isWide) => operationText(operation, isWide));
   if (isForPeople(format) && !isFinalOperation(operation)) {

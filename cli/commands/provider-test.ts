@@ -65,8 +65,8 @@ async function test(name: string | undefined, options: TestOptions): Promise<voi
 }
 
 /**
- * Lets the gateway replicas test the provider of a binding, and prints each step. They call the provider, so that their
- * network and credential are tested.
+ * Makes the gateway replicas test the provider of a binding, and prints each step. The replicas call the provider, so
+ * that their network and credential are tested.
  */
 export async function testFromGateways(binding: string, options: TestOptions): Promise<void> {
   const found = await openProviderTests(options)(binding);

@@ -30,7 +30,7 @@ async function query(text: string, options: QueryOptions): Promise<void> {
 
 const excerptLength = 300;
 
-/** A citation in two lines or more: its place, and the beginning of its text. */
+/** A citation in at least two lines: its place, and the beginning of its text. */
 function citationText(citation: Citation, at: number, isWide: boolean): string {
   const { doc_id, heading, page, score, source_url } = citation;
   const content = markedContent(citation);

@@ -53,7 +53,7 @@ async function rollback(source: ResourceSource, word: string, options: RollbackO
     toRevision === undefined
       ? await appliedBefore(client, binding, program)
       : { name: policyOf(binding, toRevision, program), revision: toRevision };
-  // A binding whose application failed immediately still serves the previous revision and requests another one.
+  // A binding whose application failed immediately still serves the previous revision and requests another revision.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(resources, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
@@ -93,7 +93,7 @@ function policyOf({ metadata, spec, status }: Stored<ModelBinding>, revision: nu
   throw withoutPolicy(beginning, `${metadata.name} ${revision}`, program);
 }
 
-/** A rollback cannot choose the policy of a binding that has none, so both refusals name the command that can. */
+/** A rollback cannot choose a policy for a binding without one, so that both refusals name the command that can. */
 function withoutPolicy(beginning: string, words: string, program: string): CliError {
   const remedy = `name one with "${program} apply-revision ${words} --policy POLICY"`;
   return new CliError('usage', `${beginning}${remedy}; "${program} get guardrailpolicies" lists them.`);

@@ -59,7 +59,9 @@ async function status(options: StatusOptions): Promise<void> {
   refuseProblems(problems, options);
 }
 
-/** The API shows the models and what their replicas enforce, but no processes, workloads and services. */
+/**
+ * Over the API, the status shows the models and what their replicas enforce, but no processes, workloads and services.
+ */
 async function statusOverApi(options: StatusOptions): Promise<void> {
   const overview = await openManagement(options).client.getOverview();
   const problems = problemsOfOverview(overview).map((problem) => ({

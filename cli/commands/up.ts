@@ -27,7 +27,10 @@ import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
 
 const defaultPort = 8_080;
 const highestPort = 65_535;
-/** npm and the terminal each deliver the same Ctrl-C; only a later signal counts as a second one. */
+/**
+ * npm and the terminal each deliver the same Ctrl-C; only a signal after this time, milliseconds, counts as a second
+ * signal.
+ */
 const sameSignalMs = 1_000;
 
 type UpOptions = AuditReceiverOptions & {
@@ -225,7 +228,8 @@ function lockOf(data: DataDirectory): PlatformLock {
 }
 
 /**
- * Aborted by the first signal. A second signal, later than the duplicate of the first one, kills all processes immediately.
+ * A signal that is aborted by the first SIGINT or SIGTERM. A second one, later than the duplicate of the first, kills
+ * all processes immediately.
  */
 function abortOnSignal(): AbortSignal {
   const stop = new AbortController();
@@ -259,8 +263,8 @@ function isStartedByNpm(): boolean {
 }
 
 /**
- * Refuses options that npm took for its own. They are searched before the command line is parsed: `npm start --port
- * 8090` passes `8090` on as an argument.
+ * Refuses options that npm has read as its own settings. These are detected before the command line is parsed: `npm
+ * start --port 8090` passes `8090` on as an argument.
  */
 function refuseOptionsOfNpm({ options }: Command, words: readonly string[]): void {
   if (!isStartedByNpm()) return;
@@ -286,7 +290,10 @@ function portFromEnvironment(): number {
   }
 }
 
-/** A debugger that pauses a process, and a test that suspends one, need more time. */
+/**
+ * The time after which a process counts as hung: a debugger that pauses a process, or a test that suspends one, needs
+ * more time.
+ */
 function hungAfterFromEnvironment(): number {
   const text = process.env['PORTCULLIS_HUNG_AFTER_SECONDS'] ?? '';
   if (text === '') return defaultHungAfterMs;

@@ -7,7 +7,7 @@ import { type PartialLine, readLine } from './read-line.ts';
 /** Candidates for the last word. */
 type Completion = {
   readonly words: readonly string[];
-  /** Whether the shell completes file names when no word matches. */
+  /** Whether the shell completes file names if no word matches. */
   readonly files: 'none' | 'any' | 'folders';
 };
 
@@ -54,7 +54,7 @@ async function valuesOf(
     case 'format':
       return only(formatWordsOf(asked));
     case 'kind':
-      // KIND/NAME: the names are those of the kind before the slash.
+      // In KIND/NAME, the names are those of the kind before the slash.
       return only(line.last.includes('/') ? await lookUp('kind/name', line) : kindsOf(line.command));
     default:
       return only(await lookUp(placeholder, line));

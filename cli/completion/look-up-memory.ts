@@ -16,12 +16,18 @@ export function memoryFinder(placeholder: string, { command, open }: PartialLine
   return command.parent?.name() === 'memory' && commands.has(command.name()) ? memoryIds : undefined;
 }
 
-/** Asks the service that the command line names, as its caller. @throws CliError, the errors of the client */
+/**
+ * Queries the service that the command line names, as the caller that it names. @throws CliError, the errors of the
+ * client
+ */
 export function findInMemory(find: Find, line: PartialLine, requestTimeout: number): Promise<readonly string[]> {
   return find(openMemoryClient({ ...callerOf(line), requestTimeout }), line);
 }
 
-/** The newest memories. A service in production mode lists those of a scope only, so that a token needs `--agent` or `--run`. */
+/**
+ * The newest memories. A service in production mode lists only the memories of a scope, so that with a token `--agent`
+ * or `--run` is needed.
+ */
 async function memoryIds(client: MemoryClient, line: PartialLine): Promise<readonly string[]> {
   const { operands, options } = line;
   const { agent, run } = options;

@@ -2,7 +2,7 @@ import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient } from '../retrieval/retrieval-options.ts';
 import { callerOf, type PartialLine } from './read-line.ts';
 
-/** Maximum number of words that one completion requests, and maximum number of collections whose jobs it lists. */
+/** Maximum number of words in one completion, of jobs of one collection, and of collections whose jobs are listed. */
 const most = { words: 1_000, jobs: 50, collections: 20 } as const;
 
 type Find = (client: RetrievalClient, line: PartialLine) => Promise<readonly string[]>;
@@ -23,7 +23,10 @@ export function retrievalFinder(placeholder: string, { command, open }: PartialL
   return (client, line) => jobIds(client, ['FAILED', 'DEAD_LETTER']).then((ids) => withoutGiven(ids, line));
 }
 
-/** Asks the service that the command line names, as its caller. @throws CliError, the errors of the client */
+/**
+ * Queries the service that the command line names, as the caller that it names. @throws CliError, the errors of the
+ * client
+ */
 export function findInRetrieval(find: Find, line: PartialLine, requestTimeout: number): Promise<readonly string[]> {
   const { groups } = line.options;
   const client = openRetrievalClient({

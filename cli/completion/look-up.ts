@@ -20,7 +20,7 @@ type Find = (client: KubeClient, line: PartialLine) => Promise<readonly string[]
 
 /** Candidates of the completion, by the name of an argument or option value. */
 const finders: Readonly<Record<string, Find>> = {
-  // `why` and `history` take KIND/NAME, too.
+  // The commands `why` and `history` also accept KIND/NAME.
   binding: (client, { last }) =>
     last.includes('/') ? slashedNames(client, last) : namesOf(client, kinds.modelBinding),
   policy: (client, { last }) =>
@@ -104,7 +104,7 @@ async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[
   return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
 }
 
-/** The revisions of the policy on the command line: the policy itself, or that of the binding. */
+/** The revisions of the policy on the command line: of the named policy, or of the policy of the named binding. */
 async function numbersOf(client: KubeClient, { operands, options }: PartialLine): Promise<readonly string[]> {
   const [named = ''] = operands;
   const policy = options['policy'] ?? (await policyOf(client, named));

@@ -4,7 +4,9 @@ export const completeWord = '__complete';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type ShellName = (typeof shells)[number];
 
-/** The protocol of kubectl: one word on each line, then `:` and a number that indicates whether files are offered. */
+/**
+ * The output format of kubectl: one word on each line, then `:` and a number that indicates whether files are offered.
+ */
 export const directives = { none: ':4', any: ':0', folders: ':16' } as const;
 
 const { any, folders } = directives;

@@ -1,7 +1,7 @@
 import { retrievalLimits } from '#contracts/retrieval';
 import type { DocumentInput } from '../retrieval/retrieval-client.ts';
 
-/** Bounds of one submit: fewer documents and bytes than the service allows, so that progress is seen. */
+/** Maximum number of documents and bytes in one submit: fewer than the service allows, so that progress is visible. */
 const batchLimits = { documents: 50, bytes: retrievalLimits.bodyBytes / 2 } as const;
 
 /** Collects documents into batches within the bounds. */
@@ -24,7 +24,7 @@ export function createBatcher(limits: { readonly documents: number; readonly byt
       bytes += size;
       return full;
     },
-    /** The documents of the last batch; empty if there are none. */
+    /** The documents of the last batch; empty if no documents are left. */
     rest: take,
   };
 }

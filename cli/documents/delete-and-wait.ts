@@ -10,10 +10,10 @@ type DeletionTools = {
   readonly timeoutMs: number;
 };
 
-/** `isUnknown`: no answer to the deletion came, so that the document may be deleted. */
+/** `isUnknown`: the deletion got no answer, so that the document may have been deleted. */
 type DeletionResult = FileResult & { readonly isUnknown?: true };
 
-/** One result for each document, and the error that ended the command before all were deleted. */
+/** One result for each document, and the error that ended the command before all documents were deleted. */
 type Deletions = { readonly results: readonly DeletionResult[]; readonly failure?: unknown };
 
 /**

@@ -6,7 +6,9 @@ import type { FileResult } from './submit-files.ts';
 export type StampedFile = DocumentFile & {
   /** Changes with the content of the file, as far as the file system reports it. */
   readonly stamp: string;
-  /** When the file last changed, milliseconds since 1970; undefined if the file system did not report it. */
+  /**
+   * The time of the last change of the file, milliseconds since 1970; undefined if the file system did not report it.
+   */
   readonly changedMs: number | undefined;
 };
 
@@ -16,8 +18,8 @@ type DueFile = StampedFile & { readonly retry?: string };
 /** Pauses of a watch, milliseconds. */
 export type AttemptTimes = {
   /**
-   * File systems report a time in steps, up to 2 s: a file that was read within a step of its last change may have
-   * changed again without a new time, so it is read once more.
+   * Resolution of the times of file systems, up to 2 s: a file that was read shortly after its last change may have
+   * changed again without a new time, so that it is read once more.
    */
   readonly youngMs: number;
   /** First and longest pause before a failed file is submitted again; each pause is twice the previous one. */
@@ -41,10 +43,11 @@ type FileAttempts = {
   /** Files that are new, changed, or not known to be in the collection in their current state. */
   due(files: readonly StampedFile[], now: number): readonly DueFile[];
   /**
-   * @param readAt before the file was read @returns whether the result differs from the previous one of this content
+   * @param readAt a time before the file was read @returns whether the result differs from the previous result for this
+   * content
    */
   record(file: DueFile, result: FileResult, readAt: number): boolean;
-  /** Forgets all files but the kept ones. */
+  /** Removes all files from memory except the kept files. */
   retain(isKept: (docId: string) => boolean): void;
 };
 

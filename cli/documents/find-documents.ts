@@ -9,7 +9,10 @@ export type DocumentFile = { readonly path: string; readonly docId: string };
 /** A place that is not read: an unreadable folder, or a symbolic link that is not followed. */
 export type LeftOut = {
   readonly path: string;
-  /** The id that a document here would have; ids below it begin with it and a slash. Empty for a whole path. */
+  /**
+   * The id that a document at this path would have; the ids of documents below it begin with it and a slash. Empty for
+   * a whole path.
+   */
   readonly docId: string;
   readonly reason: string;
   /** Whether documents may be missing because of a fault, not because of a rule. */
@@ -75,7 +78,7 @@ function documentsAt(path: string): FoundDocuments {
     const { folder, id } = next;
     let entries: readonly Dirent[];
     try {
-      // Without search permission on a folder its names can be listed, but its files cannot be read.
+      // If a folder has no search permission, its names can be listed but its files cannot be read.
       statSync(`${folder}/.`);
       entries = readdirSync(folder, { withFileTypes: true });
     } catch (cause) {
@@ -109,8 +112,8 @@ function nameFault(path: string): string | undefined {
 }
 
 /**
- * The document that a link points to, or why the link is left out; undefined for a link to something else, such as an
- * image.
+ * The document to which a link points, or the reason why the link is left out; undefined for a link to something else,
+ * such as an image.
  */
 function targetOf(link: DocumentFile, root: string): DocumentFile | LeftOut | undefined {
   const not = (reason: string): LeftOut => ({ ...link, reason, isFault: false });

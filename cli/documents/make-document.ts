@@ -24,8 +24,8 @@ type SourceFile = {
 };
 
 /**
- * The document of a file. Its content hash is that of the bytes; its idempotency key covers the settings and the time of
- * the last change too, so that the same file is a duplicate and a file that was changed back is not.
+ * The document of a file. Its content hash covers the bytes. Its idempotency key also covers the settings and the time
+ * of the last change, so that the same file is a duplicate, but a file that was changed and changed back is not.
  */
 export function makeDocument(
   { docId, contentHash, changedMs }: SourceFile,

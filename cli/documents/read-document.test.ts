@@ -53,7 +53,7 @@ describe('reading a document', () => {
     );
   });
 
-  test('scripts, styles and navigation of HTML are not part of the text, and entities are', async () => {
+  test('the text of an HTML file contains no scripts, styles or navigation, and its entities are decoded', async () => {
     const html =
       '<html><head><title>Ö &amp; U</title><style>p{}</style></head><body><nav>Menu</nav><script>x()</script>' +
       '<h1>One</h1><p>a <b>b</b>\nc</p><p>d</p><pre>x\n  y</pre></body></html>';

@@ -54,7 +54,7 @@ test('the key of a document changes only with its bytes, its readers, its metada
   expect(metadata).toEqual({ url: 'https://w.example/x/a%20b/c%3F.md' });
 });
 
-test('a file that cannot be read is one result, and the others are submitted', async () => {
+test('a file that cannot be read has its own result, and the other files are submitted', async () => {
   using folder = temporaryFolder();
   const files = ['bad.pdf', 'gone.md', 'good.md'].map((docId) => ({ docId, path: join(folder.path, docId) }));
   for (const { docId, path } of files) if (docId !== 'gone.md') writeFileSync(path, docId);
@@ -104,7 +104,7 @@ test('a wait ends with the states of the jobs, and with open ones at its timeout
   expect(ended[1]?.reason).toBe('denied');
 });
 
-test('a file that was submitted before and whose job failed is submitted once more under another key, and no other file is', async () => {
+test('a file whose earlier job failed is submitted once more under another key, and no other file is submitted again', async () => {
   using folder = temporaryFolder();
   const names = ['denied.md', 'fresh.md', 'kept.md'];
   const files = names.map((docId) => ({ docId, path: join(folder.path, docId) }));

@@ -10,8 +10,8 @@ import { type DocumentSettings, makeDocument, repeatedDocument } from './make-do
 import { type DocumentReader, documentLimits } from './read-document.ts';
 
 /**
- * How the submit of one file ended: `unchanged` files were submitted before with the same bytes and settings, and no later
- * submit replaced their documents; `skipped` are symbolic links that are not followed.
+ * The result of the submit of one file: `unchanged` files were already submitted with the same bytes and settings, and
+ * no later submit replaced their documents; `skipped` are symbolic links that are not followed.
  */
 export type FileState = 'done' | 'unchanged' | 'waiting' | 'failed' | 'unreadable' | 'skipped';
 
@@ -46,7 +46,10 @@ export function leftOutResult({ docId, path, reason, isFault }: LeftOut): FileRe
   return { docId: docId === '' ? path : docId, state: isFault ? 'unreadable' : 'skipped', reason };
 }
 
-/** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
+/**
+ * Reads the files and submits them in batches. A file without readable text becomes a failed result; the other files
+ * are submitted.
+ */
 export async function submitFiles(
   files: readonly SubmittedFile[],
   { client, reader, settings, onSend, onProgress }: SubmitTools,
@@ -80,7 +83,7 @@ export async function submitFiles(
  * Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses
  * fail. A document that repeats an earlier job while a later one decides is submitted once more: its text and its
  * readers become those of this submit.
- * @param repetitions names by the ids of documents whose repetition has a separate name
+ * @param repetitions for documents that are submitted again under a separate name, this name by the id of the document
  * @param onEnd called with the results of each answer, so that they are known if a later request of the batch has none
  */
 async function submitBatch(
@@ -117,7 +120,7 @@ async function submitBatch(
   await submitBatch(client, again, superseded, onEnd);
 }
 
-/** Waits until each job has ended, also those of unchanged files, which may have failed before. */
+/** Waits until each job has ended, including the jobs of unchanged files, which may have failed earlier. */
 export async function awaitJobs(
   submitted: readonly FileResult[],
   { client, onProgress }: Pick<SubmitTools, 'client' | 'onProgress'>,
@@ -139,7 +142,7 @@ export async function awaitJobs(
         still.push(one);
       }
     }
-    // Jobs that this poll did not read come first in the next one.
+    // Jobs that this poll did not read are first in the next poll.
     open = [...open.slice(mostLooks), ...still];
     onProgress(results);
     if (open.length === 0 || performance.now() + lookEveryMs > end) break;
@@ -149,9 +152,11 @@ export async function awaitJobs(
 }
 
 /**
- * Submits files once more that were answered as duplicates of a job that failed, and waits for the new jobs. The service
- * repeats no job for the same key, so each of these files gets another one, which the id of the failed job names.
- * @param submitted the results before the wait @param ended those after it, of the same files in the same order
+ * Submits files once more that were answered as duplicates of a job that failed, and waits for the new jobs. The
+ * service does not repeat a job for the same key, so that each of these files gets a new key, which contains the id of
+ * the failed job.
+ * @param submitted the results before the wait @param ended the results after the wait, of the same files in the same
+ * order
  */
 export async function retryFailed(
   files: readonly DocumentFile[],

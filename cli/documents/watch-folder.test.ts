@@ -10,7 +10,7 @@ import { createFolderWatch } from './watch-folder.ts';
 
 type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string, unknown> };
 
-/** Files that tests have just written count as old, and files that are absent as deleted. */
+/** With these times, files that a test has just written count as old, and absent files count as deleted. */
 const atOnce = { youngMs: 0, goneMs: 0, firstRetryMs: 60_000, longestRetryMs: 3_600_000, listMs: 300_000 };
 
 function openWatch(folder: string, stored: readonly StoredInTest[] = [], times = atOnce) {
@@ -134,7 +134,7 @@ test('a failed round of a watched folder is reported and repeated', async () => 
   const { next, state } = openWatch(folder.path);
   state.isAway = true;
   expect(await next()).toEqual([expect.any(String)]);
-  // The same failure is reported once.
+  // The same failure is reported only once.
   expect(await next()).toEqual([]);
   state.isAway = false;
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
@@ -240,7 +240,7 @@ test('a file that was read just after its change is read again, because its time
   writeFileSync(join(folder.path, 'a.md'), 'a');
   const { next, keys } = openWatch(folder.path, [], { ...atOnce, youngMs: 60_000 });
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
-  // The same content has the same key, so that the service answers a duplicate, and nothing is reported.
+  // The same content has the same key, so that the service answers with a duplicate, and the watch reports nothing.
   expect(await next()).toEqual(['submit a.md']);
   expect(new Set(keys).size).toBe(1);
 });
@@ -258,7 +258,7 @@ test('a file that an editor removes and creates again is not deleted', async () 
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
 });
 
-test('a renamed file is submitted under its new name, even if it takes the name of another one', async () => {
+test('a renamed file is submitted under its new name, even if another file had this name before', async () => {
   using folder = temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const name of ['a.md', 'b.md']) writeFileSync(at(name), name);

@@ -13,11 +13,14 @@ import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
 
 /** Pauses of a watch, milliseconds. */
 type WatchTimes = AttemptTimes & {
-  /** An editor that replaces a file removes it for a moment: a file counts as deleted if it is absent for this long. */
+  /**
+   * An editor that replaces a file removes it for a moment: a file counts as deleted if it is absent for this time,
+   * milliseconds.
+   */
   readonly goneMs: number;
   /**
-   * How often the documents of the source are listed. A job that was open at the last list, or a deletion that failed,
-   * can leave a document without a file.
+   * How often the documents of the source are listed, milliseconds. A job that was open at the last list, or a deletion
+   * that failed, can leave a document without a file.
    */
   readonly listMs: number;
 };
@@ -38,7 +41,7 @@ type WatchTools = {
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
   /** Called once for each place that has become unreadable. */
   readonly onLeftOut: (place: LeftOut) => void;
-  /** Called when a round failed, unless the previous one failed in the same way; it is repeated. */
+  /** Called when a round failed, unless the previous round failed in the same way; the round is repeated. */
   readonly onFailure: (sentence: string) => void;
 };
 
@@ -141,8 +144,8 @@ async function idsOfSource({ client, collectionId, settings }: WatchTools): Prom
 }
 
 /**
- * Deletes documents without a file. A document that another client has already deleted counts as deleted. A failure
- * does not keep the other documents from being deleted, and none of them is forgotten.
+ * Deletes documents without a file. A document that another client has already deleted counts as deleted. After a
+ * failure, the other documents are still deleted, and the failed ones are tried again.
  */
 async function deleteDocuments(
   tools: WatchTools,

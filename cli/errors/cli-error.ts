@@ -1,6 +1,6 @@
 import type { ExitName } from './exit-codes.ts';
 
-/** A command that failed. The message is one sentence that names the place. */
+/** A command failed. The message is one sentence that names the place. */
 export class CliError extends Error {
   readonly exit: ExitName;
 

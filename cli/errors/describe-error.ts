@@ -39,14 +39,14 @@ function kubeExit({ code, details }: KubeError): ExitName {
   return code === 'invalid' && details.status === 422 ? 'refused' : kubeExits[code];
 }
 
-/** Undefined for an error that does not concern a file. */
+/** The sentence for an error about a file; undefined for any other error. */
 function fileSentence(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('path' in error) || fileFault(error) === undefined) return undefined;
   return `${String(error.path)} cannot be used: ${fileReason(error)}.`;
 }
 
 /**
- * The sentence for an unexpected error. The text of the error may come from a library and is shown for debugging only.
+ * The sentence for an unexpected error. The text of the error may come from a library and is shown only for debugging.
  */
 function unexpectedSentence(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,4 +1,4 @@
-/** Exit codes of the command line. They are stable: scripts can rely on them. */
+/** Exit codes of the command line. They never change, so that scripts can rely on them. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'The command succeeded.' },
   failed: { code: 1, meaning: 'A failure that no other code describes.' },

@@ -33,7 +33,7 @@ function timeOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }
 
-/** The claims of a JWT, which is not verified; none for any other token. */
+/** The claims of a JWT, which are not verified; empty for any other token. */
 export function unverifiedClaims(token: string): Claims {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));

@@ -26,7 +26,7 @@ export function unreachableReason(cause: unknown, origin: string): string {
 
 /**
  * The remedy for an address that does not answer.
- * @param log the name of its log file in the folder `logs` of a data directory, without its ending
+ * @param log the name of the log file in the folder `logs` of a data directory, without its file extension
  */
 export function unreachableRemedy(log: string): string {
   return (

@@ -57,7 +57,7 @@ function armsOf({ oneOf = [], anyOf = [] }: FieldSchema): readonly FieldSchema[]
   return [...oneOf, ...anyOf];
 }
 
-/** A member is required if every alternative requires it; different schemas of one name are alternatives again. */
+/** A member is required if every alternative requires it; different schemas with one name become alternatives again. */
 function joined(arms: readonly (readonly Member[])[]): readonly Member[] {
   const names = [...new Set(arms.flatMap((arm) => arm.map(({ name }) => name)))];
   return names.map((name) => {
@@ -70,7 +70,7 @@ function joined(arms: readonly (readonly Member[])[]): readonly Member[] {
   });
 }
 
-/** Constants of the alternatives are one enumeration. */
+/** The constants of the alternatives form one enumeration. */
 function alternatives(schemas: readonly FieldSchema[]): FieldSchema {
   const values = schemas.flatMap((schema) => schema.enum ?? (schema.const === undefined ? [] : [schema.const]));
   const description = schemas.find((schema) => schema.description !== undefined)?.description;

@@ -13,12 +13,12 @@ import type { FilePaths } from '../options/file-path.ts';
 
 type Input = Readonly<Record<string, JsonValue>>;
 
-/** The input of a run with its files, and the port that reads them. */
+/** The input of a run with its files, and the port that reads the files. */
 type InputWithFiles = { readonly input: Input; readonly file: FlowPorts['file'] };
 
 /**
- * Puts files into the input of a run, in the form that a served version gives to its flow, and with its checks. A
- * reference is not needed, because the author of the flow has the files.
+ * Puts files into the input of a run, in the same form and with the same checks as a served version. A reference is not
+ * needed, because the author of the flow has the files.
  * @throws CliError usage, not_found
  */
 export async function readInputFiles(flow: LoadedFlow, input: Input, paths: FilePaths): Promise<InputWithFiles> {
@@ -43,7 +43,7 @@ export async function readInputFiles(flow: LoadedFlow, input: Input, paths: File
   return { input: { ...input, ...shown }, file: filePort(files) };
 }
 
-/** Refuses a file that a served version would refuse, or of which no file node of the flow can read anything. */
+/** Refuses a file that a served version would refuse, or that no file node of the flow can read. */
 function checkFile(path: string, { mediaType, bytes }: GivenFile, uses: ReadonlySet<'text' | 'provider'>): void {
   if (!hasMediaType(bytes, mediaType)) {
     throw new CliError('usage', `${path} does not have the content of ${mediaType}, the media type of its name.`);
@@ -68,7 +68,7 @@ function filePort(files: ReadonlyMap<string, GivenFile>): FlowPorts['file'] {
     const file = files.get(fileId);
     if (file === undefined) throw new PortError('file_provider_mapping_failed');
     const { mediaType, bytes } = file;
-    // No node reads the copy that the id of a served version names, so that none is made here.
+    // In a served version, the id names a copy of the file; no node reads the copy, so that none is made here.
     if (use === 'provider') return { mediaType, providerFileId: randomUUID() };
     const text = fileText(bytes, mediaType);
     if (text === undefined) throw new PortError('file_provider_mapping_failed');

@@ -10,7 +10,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { type AgentVersion, type AgentVersionSpec, requirementKinds } from '#resources/agent-version';
 import { apiVersion, kinds } from '#resources/kinds';
 
-/** The texts of one folder. */
+/** The texts in one folder. */
 type VersionTexts = {
   readonly flow: string;
   readonly manifest: string;
@@ -28,8 +28,8 @@ type MadeVersion =
   | { readonly ok: false; readonly problems: readonly SourceProblem[] };
 
 /**
- * The resource of a version. The digest, the schemas and the requirements of its manifest are those of the flow;
- * everything else is unchanged.
+ * The resource of a version. The digest, the schemas and the requirements of its manifest are replaced by those of the
+ * flow; all other members are unchanged.
  * @param name the name of the resource; by default the name of the agent and the version of the flow
  */
 export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string | undefined): MadeVersion {

@@ -19,9 +19,9 @@ import type { Reach, RunTarget } from './run-target.ts';
 /** The ports of a run, and the remedies for the calls that it cannot make. */
 type PlatformPorts = AsyncDisposable & {
   readonly ports: FlowPorts;
-  /** The remedy for a node that called something out of reach, as a sentence, by the path of the node. */
+  /** For each node that called something unreachable, by its path: the remedy as a sentence. */
   readonly remedies: ReadonlyMap<string, string>;
-  /** The remedy for a thing that no call of the run reaches; undefined for one that can be called. */
+  /** The remedy for a dependency that no call of the run can reach; undefined for a dependency that can be called. */
   remedyFor(needs: Required): string | undefined;
 };
 
@@ -49,7 +49,7 @@ export function openPlatformPorts(target: RunTarget): PlatformPorts {
     throw new PortError(code);
   };
   const away = (remedy: string) => async (_: unknown, call: PortCall) => refuse(call, 'unavailable', remedy);
-  /** The ports to a service, or ports without one. */
+  /** The ports to a service, or ports that report that the service is missing. */
   const to = <Ports>(reach: Reach, open: (url: URL) => Ports, absent: (remedy: string) => Ports): Ports =>
     'url' in reach ? open(reach.url) : absent(reach.absent);
   const { identity, serviceIdentity } = target;
@@ -122,7 +122,10 @@ function remedyFor({ models, agents, retrieval, memory, data }: RunTarget, { kin
   }
 }
 
-/** Only agents get the usage of a called run. It has the budget of its own version, and uses nothing of this run. */
+/**
+ * Only agents receive the usage of a called run. The called run has the budget of its own version, and uses nothing of
+ * this run.
+ */
 function agentPort(url: URL, identity: RunTarget['identity']): FlowPorts['agent'] {
   const port = createAgentPort({ url, identity: () => identity });
   return async (request, call) => {

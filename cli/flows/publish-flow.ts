@@ -36,9 +36,9 @@ export type PublishOptions = OutputOptions &
 type Access = Agent['spec']['access'];
 
 /**
- * Applies the files of a folder as an AgentVersion, and has its Agent serve it: a new Agent belongs to the person who
- * publishes it. Asks before the first write where texts that are checked now would not be checked. Waits until every ready
- * gateway replica serves the version.
+ * Applies the files of a folder as an AgentVersion, and makes its Agent serve it: a new Agent belongs to the person who
+ * publishes it. Asks before the first write if texts that are checked now would no longer be checked. Waits until every
+ * ready gateway replica serves the version.
  * @throws CliError usage, not_found, not_confirmed, refused, conflict, timeout
  */
 export async function publishFlow(folder: string, options: PublishOptions): Promise<void> {
@@ -118,7 +118,7 @@ function newAgent(version: string, options: PublishOptions): Agent['spec'] {
   };
 }
 
-/** The Agent with the new version. A trial ends, because it compared the new version with the present one. */
+/** The Agent with the new version. A trial ends, because it compared another version with the present one. */
 function changed(
   { spec }: Stored<Agent>,
   { metadata }: { readonly metadata: { readonly name: string } },

@@ -3,7 +3,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
 import type { FlowFile } from './read-flow-file.ts';
 
-/** @throws CliError usage after every problem was written with its place */
+/** @throws CliError usage, after every problem was written with its place */
 export function valueOrRefusal<T>(read: FlowFile<T>, output: OutputOptions): T {
   return read.ok ? read.value : refuseFile(read.file, read.problems, output);
 }

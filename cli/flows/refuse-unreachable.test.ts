@@ -80,7 +80,7 @@ test('a run is not refused for nodes that its entry point does not reach, or tha
   expect(namedBy(text, ['main', 'other'])).toEqual(['one']);
 });
 
-test('a run is refused for a model of a judge that cannot be reached, and not for one that can', () => {
+test('a run is refused if the model of a judge cannot be reached, and is not refused if it can be reached', () => {
   const load = loadFlow(chainText([words]));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
   const { flow } = load;

@@ -8,12 +8,13 @@ export type Required = ReturnType<typeof flowRequirements>[number];
 /** Something other than a node that the run calls, such as the judge of a case. */
 export type CalledBeside = { readonly caller: string; readonly needs: Required };
 
-/** A node that names something which the run cannot call. */
+/** A node that names a dependency which the run cannot call. */
 type UnreachableNode = { readonly node: string; readonly needs: Required; readonly remedy: string };
 
 /**
- * Refuses a run before it starts if a node of its entry points names something that the run cannot call, because the nodes
- * before it could have effects. @param beside what is called apart from the nodes @throws CliError usage
+ * Refuses a run before it starts if a node that is reachable from its entry points names a dependency that the run
+ * cannot call, because earlier nodes could have effects. @param beside what is called in addition to the nodes @throws
+ * CliError usage
  */
 export function refuseUnreachable(
   flow: LoadedFlow,
@@ -48,7 +49,10 @@ function thingOf(kind: Required['kind'], name: string): string {
 
 type PlacedNode = { readonly path: string; readonly node: LoadedNode['source'] };
 
-/** Every node that runs from these entry points can reach, in its subflows, too; one that many nodes run is visited once. */
+/**
+ * Every node that runs from these entry points can reach, including nodes of subflows; a subflow that many nodes run is
+ * visited once.
+ */
 function nodesFrom(flow: LoadedFlow, entrypoints: readonly string[]): readonly PlacedNode[] {
   const found = new Map<string, PlacedNode>();
   function visit(within: LoadedFlow, prefix: string, id: string | undefined): void {

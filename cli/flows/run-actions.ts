@@ -76,7 +76,7 @@ export async function runFlowFile(path: string, options: RunOptions): Promise<vo
 }
 
 /**
- * Runs the judged cases of a flow against the running platform, one after the other, and prints their scores.
+ * Runs the judged cases of a flow against the running platform, one after another, and prints their scores.
  * @throws CliError tests_failed if the mean is below --min-score
  */
 export async function evaluateFlowFile(path: string, options: EvaluateOptions): Promise<void> {
@@ -127,9 +127,10 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
 }
 
 /**
- * The requirements of runs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
- * @param beside what is called apart from the nodes of the flow
- * @throws CliError usage if the flow names something that a run cannot call
+ * The requirements of runs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C
+ * aborts.
+ * @param beside what is called in addition to the nodes of the flow
+ * @throws CliError usage if the flow names a dependency that a run cannot call
  */
 async function openCalls(
   flow: LoadedFlow,

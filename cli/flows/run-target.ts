@@ -28,15 +28,15 @@ export type RunTarget = {
   readonly tenant: string | undefined;
   /** Headers that name the person to the gateway for agents, read for each call. */
   readonly identity: Identity;
-  /** The same for collections and memories, whose services take tokens with an act chain. */
+  /** The identity for collections and memories, whose services accept tokens with an act chain. */
   readonly serviceIdentity: Identity;
-  /** A client key of the gateway; undefined if none was given. */
+  /** A client key of the gateway; undefined if no key was given. */
   readonly clientKey: string | undefined;
   readonly models: Reach;
   readonly agents: Reach;
   readonly retrieval: Reach;
   readonly memory: Reach;
-  /** The files of a platform of this machine; undefined for one elsewhere. */
+  /** The files of a platform on this machine; undefined for a platform elsewhere. */
   readonly data: DataDirectory | undefined;
 };
 

@@ -9,7 +9,10 @@ import { refuseFile, valueOrRefusal } from './refuse-file.ts';
 
 export type VersionOptions = { readonly subflows?: string; readonly name?: string };
 
-/** flow.yaml, manifest.yaml and tests.yaml of a folder, with the subflows of the flow, as one AgentVersion. @throws CliError usage, not_found */
+/**
+ * Makes one AgentVersion from flow.yaml, manifest.yaml and tests.yaml of a folder, with the subflows of the flow.
+ * @throws CliError usage, not_found
+ */
 export function versionOfFolder(folder: string, options: VersionOptions): VersionManifest {
   const path = join(folder, 'flow.yaml');
   const manifestPath = join(folder, 'manifest.yaml');

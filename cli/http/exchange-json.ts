@@ -17,7 +17,7 @@ export type JsonAnswer = {
   readonly ok: boolean;
   readonly status: number;
   readonly headers: Headers;
-  /** The body; undefined if it is not JSON. */
+  /** The parsed body; undefined if the body is not JSON. */
   readonly json: unknown;
   /** Whether the body had more than `mostAnswerBytes`, so that it was not read. */
   readonly isTooLarge: boolean;
@@ -30,7 +30,7 @@ const firstPauseMs = 200;
 const longestPauseMs = 2_000;
 
 /**
- * Sends one request. Redirects are not followed: the credentials are for this origin.
+ * Sends one request. Redirects are not followed, because the credentials are for this origin only.
  * @throws the error of fetch if no answer arrives within `ms`
  */
 export async function exchangeJson(

@@ -20,6 +20,6 @@ export async function patientFetch(url: string, request: Request, ms: number): P
   const { Agent, fetch: unlimited } = await import('undici');
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const answer: unknown = await unlimited(url, { ...init, dispatcher });
-  // Both clients implement the same standard.
+  // Both clients implement the same standard, so that the types are compatible.
   return answer as Response;
 }

@@ -10,7 +10,7 @@ export type ServiceConnection = {
   readonly identity: () => Promise<Readonly<Record<string, string>>>;
   /** Timeout of one call with its retries, in milliseconds. */
   readonly timeoutMs: number;
-  /** Reads the error of an answer where its body is not that of the other services. */
+  /** Reads the error of an answer if its body differs from that of the other services. */
   readonly readError?: (json: unknown) => ServiceErrorBody | undefined;
 };
 

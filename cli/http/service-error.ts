@@ -2,7 +2,10 @@ import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
 
-/** A service of the data plane refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
+/**
+ * A service of the data plane refused a request. `code` is from the service's closed table; with `traceId` the request
+ * can be found in the log of the service.
+ */
 export class ServiceApiError extends CliError {
   readonly status: number;
   readonly code: string;

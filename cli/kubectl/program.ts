@@ -65,7 +65,7 @@ const text = {
   description: 'Guardrails for models in a cluster: show the status, apply policy revisions and roll them back.',
 };
 
-/** @param only name of the one command that will run; without it, all commands are added */
+/** @param only name of the only command that will run; without it, all commands are added */
 export function createPlugin(only?: string, source: ResourceSource = clusterSource): Promise<Command> {
   return createProgram(text, groups, source, only);
 }

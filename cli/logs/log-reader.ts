@@ -11,11 +11,11 @@ export type LogName = {
 export type LogSelection = {
   /** Maximum number of lines, counted from the end; all if absent. */
   readonly tail?: number;
-  /** Only lines of the last seconds. */
+  /** If present, only lines that were written in the last given number of seconds. */
   readonly sinceSeconds?: number;
   /** Whether lines are delivered as they are written, until the signal is aborted. */
   readonly follow: boolean;
-  /** Whether the log is that of the previous run of a container; only where several runs have separate logs. */
+  /** Whether the log of the previous run of a container is read; only if several runs have separate logs. */
   readonly previous?: true;
   readonly signal: AbortSignal;
 };

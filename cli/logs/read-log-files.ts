@@ -82,7 +82,7 @@ function readFrom(path: string, position: number): { text: string; position: num
     const start = wasRotated ? 0 : position;
     const buffer = Buffer.alloc(size - start);
     const read = readSync(file, buffer, 0, buffer.length, start);
-    // A character that is written in two parts is read when it is complete.
+    // A line whose last character is only partly written is read when it is complete.
     const whole = buffer.lastIndexOf(0x0a, read - 1) + 1;
     return { text: buffer.toString('utf8', 0, whole), position: start + whole, wasRotated };
   } finally {

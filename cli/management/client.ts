@@ -35,7 +35,7 @@ type CommandOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change: one line of at most 512 characters. */
   readonly message?: string;
-  /** Whether the command takes effect in a freeze window, too. */
+  /** Whether the command takes effect even in a freeze window. */
   readonly overridesFreeze?: true;
 };
 type DryRunOptions = Pick<CommandOptions, 'overridesFreeze'>;
@@ -62,7 +62,7 @@ export type ManagementClient = {
   getOperation(operationId: string): Promise<OperationResource>;
   getOverview(): Promise<Overview>;
   getRevisionDiff(policyId: string, from: number, to: number): Promise<RevisionDiff>;
-  /** The dry runs of createPolicy, replacePolicy and replaceBinding: nothing is written. */
+  /** The dry runs of createPolicy, replacePolicy and replaceBinding do not write. */
   dryRunCreate(policy: PolicyCreate, options?: DryRunOptions): Promise<DryRunResult>;
   dryRunReplace(policyId: string, policy: PolicyReplace, options?: DryRunOptions): Promise<DryRunResult>;
   dryRunBinding(modelId: string, binding: BindingWrite, options?: DryRunOptions): Promise<DryRunResult>;

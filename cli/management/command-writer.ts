@@ -26,11 +26,11 @@ export type CommandWriterOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
-  /** Whether commands take effect in freeze windows, too. */
+  /** Whether commands take effect even in freeze windows. */
   readonly overridesFreeze?: true;
 };
 
-/** A policy is recorded in one pass of the operator. */
+/** How long to wait for the recording of a policy, seconds; the operator needs one pass for it. */
 const recordingSeconds = 30;
 /** `spec` members of a binding that a command can change. */
 const changeable = new Set(['guardrail', 'contentProfile', 'apply']);

@@ -72,7 +72,7 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
           ? // The schema of the kind has validated the resource.
             await policyOfManifest(reader, resource as GuardrailPolicy)
           : await reader.get(kind, resource.metadata.name);
-      // Nothing was stored, so fields that the server sets are missing.
+      // No object was stored, so that fields that the server sets are missing.
       if (current === undefined) return { action: 'created', object: resource as Stored<Resource> };
       return { action: 'configured', object: { ...current, spec: resource.spec } };
     },

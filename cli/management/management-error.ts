@@ -6,7 +6,10 @@ import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
 
 type ErrorDetails = ManagementErrorBody['error']['details'];
 
-/** The API refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
+/**
+ * The management API refused a request. `code` is from its closed table; with `traceId` the request can be found in its
+ * log.
+ */
 export class ManagementApiError extends CliError {
   readonly code: ManagementErrorCode;
   readonly status: number;

@@ -13,11 +13,11 @@ export type ManagementCommandOptions = {
   readonly data?: string;
   readonly server?: string;
   readonly tokenFile?: string;
-  /** Seconds that one request may take. */
+  /** Timeout of one request, seconds. */
   readonly requestTimeout: number;
 };
 
-/** The client, and the platform of this machine unless --server names another one. */
+/** The client of the management API, and the platform of this machine unless --server names another one. */
 type OpenedManagement = {
   readonly client: ManagementClient;
   readonly connection: ManagementConnection;
@@ -59,7 +59,7 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
   return { client: createManagementClient(connection), connection, platform };
 }
 
-/** Signs a new token before the old one expires, so that a command can wait for long. */
+/** Signs a new token before the old token expires, so that a command can wait for a long time. */
 function administratorToken(platform: RunningPlatform): () => Promise<string> {
   const subject = firstAdministratorOf(platform);
   let last: { readonly token: Promise<string>; readonly at: number } | undefined;

@@ -18,7 +18,7 @@ const bindings = new RegExp(`^(?:dry-runs/)?models/${id}/guardrail-binding$`);
 const administration = /^(?:audit|rights|provider-test|policy-purges)(?:\/|$)/;
 
 /**
- * The smallest role that permits a request to the management API. For an approval, it is the role for a command on a
+ * The smallest role that permits a request to the management API. For an approval, this is the role for a command on a
  * model.
  */
 export function neededRole({

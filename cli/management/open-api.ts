@@ -11,7 +11,7 @@ import { openManagement } from './management-options.ts';
 import { policyOfManifest } from './policy-of-manifest.ts';
 import { openResourceReader } from './resource-reader.ts';
 
-/** The resources of a management API: reads by name, and writes by its commands. */
+/** The resources of a management API: read by name, and written by its commands. */
 export async function openApi(options: SourceOptions): Promise<OpenedResources> {
   const { client: api, connection } = openManagement(options);
   const reader = await openResourceReader(connection);
@@ -52,7 +52,10 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
   };
 }
 
-/** Undefined for versions that are too large for the API: the command line then compares them itself. */
+/**
+ * The difference from the API; undefined for versions that are too large for the API: the command line then compares
+ * them itself.
+ */
 async function diffOf(api: ManagementClient, policyId: string, from: number, to: number): Promise<string | undefined> {
   try {
     return (await api.getRevisionDiff(policyId, from, to)).diff;

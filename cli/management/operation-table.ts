@@ -3,7 +3,7 @@ import { authorText } from '../output/author-text.ts';
 import { escapeLine, tableOf } from '../output/write.ts';
 import type { NameOfTarget } from './target-names.ts';
 
-/** Operations as a table; a wide one adds the ids of the object and of the trace. */
+/** Operations as a table; a wide table adds the ids of the object and of the trace. */
 export function operationTable(operations: readonly ListedOperation[], nameOf: NameOfTarget, isWide: boolean): string {
   const head = ['ID', 'SENT', 'AUTHOR', 'COMMAND', 'OBJECT', 'STATE', 'MESSAGE'];
   const rows = operations.map((one) => [

@@ -6,8 +6,8 @@ import type { Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * The policy that a manifest changes over the management API, which chooses the names of resources itself: the policy of
- * its name, else the one with its display name; undefined where the manifest creates a policy.
+ * The policy that a manifest changes over the management API, which chooses the names of resources itself: the policy
+ * with the name in the manifest, else the policy with its display name; undefined if the manifest creates a policy.
  * @throws CliError usage if several policies have the display name
  */
 export async function policyOfManifest(

@@ -4,7 +4,7 @@ import { openManagement } from './management-options.ts';
 import { sendRequest } from './send-request.ts';
 import type { CommandRules } from './warning-writer.ts';
 
-/** A warning is not worth a longer wait of the command that it follows. */
+/** Maximum wait for a warning, seconds: a warning does not justify a longer wait of the command that it follows. */
 const mostSeconds = 2;
 
 /**

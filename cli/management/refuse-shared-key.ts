@@ -1,6 +1,9 @@
 import { CliError } from '../errors/cli-error.ts';
 
-/** The second command with the key of the first one would be a conflict, after the first was sent. @throws CliError usage */
+/**
+ * Refuses one key for several commands: the second command with the same key would be a conflict, after the first was
+ * already sent. @throws CliError usage
+ */
 export function refuseSharedKey({ idempotencyKey }: { readonly idempotencyKey?: string }, commands: number): void {
   if (idempotencyKey === undefined || commands < 2) return;
   throw new CliError(

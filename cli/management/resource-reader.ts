@@ -49,7 +49,7 @@ export async function openResourceReader(
     async get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined> {
       try {
         const { value } = await sendRequest(connection, { method: 'GET', path: pathOf(kind, name) }, objectSchema);
-        // The schema has validated the fields that every server sets; the kind determines the rest.
+        // The schema has validated the fields that every server sets; the kind determines the type of the other fields.
         return value as KubeObject as Stored<R>;
       } catch (error) {
         if (error instanceof ManagementApiError && absences.has(error.code)) return undefined;

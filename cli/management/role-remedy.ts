@@ -28,7 +28,7 @@ export function roleRemedy(
   return `${file} belongs to ${name}, and ${names} ${actors.length === 1 ? 'acts' : 'act'} for this person. Each of them needs a role that permits this, and not all of them have one. Ask an administrator: ${grants}.`;
 }
 
-/** The commands that give a subject one of the roles that can permit the request. */
+/** The commands that grant a subject one of the roles that can permit the request. */
 function grantsOf({ name, issuer }: Subject, call: Pick<JsonRequest, 'method' | 'path' | 'headers'>): string {
   const from =
     typeof issuer === 'string' && issuer !== developmentIssuer.issuer ? ` --issuer ${quoteWord(issuer)}` : '';
@@ -42,7 +42,10 @@ function grantsOf({ name, issuer }: Subject, call: Pick<JsonRequest, 'method' | 
   return `${needed} for a command on a model, or ${ofPolicy} for one on a policy`;
 }
 
-/** The person of a token and the actors of its act chain (RFC 8693), of which each needs the right; none without a person. */
+/**
+ * The person of a token and the actors of its act chain (RFC 8693), each of whom needs the right; empty for a token
+ * without a person.
+ */
 function subjectsOf(token: string): readonly Subject[] {
   const { sub, iss, act } = unverifiedClaims(token);
   if (typeof sub !== 'string') return [];

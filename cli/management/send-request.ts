@@ -13,7 +13,10 @@ import { roleRemedy } from './role-remedy.ts';
 
 export type ManagementConnection = {
   readonly origin: string;
-  /** Returns a platform token. It is called for every request, so that a long wait never uses an expired one. */
+  /**
+   * Returns a platform token. This function is called for every request, so that a long wait never uses an expired
+   * token.
+   */
   readonly token: () => Promise<string>;
   /** The file of the token; absent when the command line signs it. */
   readonly tokenFile?: string;
@@ -80,7 +83,7 @@ function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['
   return { ...error, message: fault ?? otherwise };
 }
 
-/** The remedy for a refused token: the API does not know where it comes from. */
+/** The remedy for a refused token; the API does not know the source of the token. */
 function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
   if (status !== 401) return '';
   return tokenFile === undefined

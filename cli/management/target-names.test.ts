@@ -62,7 +62,7 @@ test('a word that is the name or alias of two models is refused with both ids', 
     exit: 'usage',
     message: `chat is the name or alias of 2 models: give an id, ${idOf(3)} or ${idOf(4)}.`,
   });
-  // An alias is unique at one gateway only.
+  // An alias is unique only within one gateway.
   await expect(targetIdOf(connection(), 'model', 'everywhere')).rejects.toMatchObject({
     message: `everywhere is the name or alias of 2 models: give an id, ${idOf(8)} or ${idOf(9)}.`,
   });
@@ -77,7 +77,7 @@ test('an id that two objects have is not shown as the name of either, and neithe
   await expect(targetIdOf(connection(), 'model', 'two')).rejects.toMatchObject({ exit: 'usage' });
   const nameOf = await shownTargetNames(connection(), 'text', [aPolicy]);
   expect([nameOf('policy', idOf(6)), nameOf('model', idOf(7))]).toEqual([idOf(6), idOf(7)]);
-  // The name of this policy is the id of another one.
+  // The name of this policy equals the id of another policy.
   expect(nameOf('policy', idOf(8))).toBe(idOf(8));
   // A policy and a model may have the same id: each is shown by its own name.
   expect([nameOf('policy', idOf(1)), nameOf('model', idOf(1))]).toEqual(['guard', 'like-a-policy']);

@@ -18,7 +18,7 @@ type TargetType = 'policy' | 'model';
 type Named = { readonly id: string; readonly name: string; readonly alias?: string };
 type Names = Readonly<Record<TargetType, readonly Named[]>>;
 
-/** Types of objects that the audit log names, each with a noun for one and for several. */
+/** Types of objects that the audit log names, each with its singular and plural noun. */
 const shownTypes = {
   policy: { one: 'a policy', several: 'policies' },
   model: { one: 'a model', several: 'models' },
@@ -27,7 +27,10 @@ const shownTypes = {
 type ShownType = keyof typeof shownTypes;
 type ShownNames = Readonly<Record<ShownType, readonly Named[]>>;
 
-/** Gives the resource name of a policy, model or agent; the id if it is deleted or of another type. */
+/**
+ * Returns the resource name of a policy, model or agent; if the object is deleted or of another type, it returns the
+ * id.
+ */
 export type NameOfTarget = (type: string, id: string) => string;
 
 const listers = { policy: 'get guardrailpolicies', model: 'get modelbindings' } as const;
@@ -53,7 +56,7 @@ type ShownTarget = { readonly type: string; readonly id: string };
 
 /**
  * The names for a table; a format for programs has ids. The table also shows ids if the names cannot be read, and for
- * an id of two objects.
+ * an id that two objects share.
  * @param shown the objects of the table; names are read only if one of them can have a name
  */
 export async function shownTargetNames(
@@ -84,7 +87,7 @@ async function readPermittedNames(
   return { ...(await readNames(connection)), agent: hasAgents ? await readAgentNames(connection) : [] };
 }
 
-/** None if the agents cannot be read: policies and models are still shown by their names. */
+/** Empty if the agents cannot be read: policies and models are still shown by their names. */
 async function readAgentNames(connection: ManagementConnection): Promise<readonly Named[]> {
   try {
     const { value } = await sendRequest(connection, { method: 'GET', path: '/api/v1/agents' }, managedAgentListSchema);

@@ -23,7 +23,7 @@ function policyOf(applied: BindingRead['binding']): string {
   return `revision ${applied.policyRevision}${applied.policyId === null ? ' of a policy that was deleted' : ''}`;
 }
 
-/** The state of a command and why it failed; the id of its target in wide output only. */
+/** The state of a command and the reason of its failure; the id of its target only in wide output. */
 export function operationText(
   { operationId, kind, state, target, result, error }: OperationResource,
   isWide: boolean,

@@ -18,25 +18,28 @@ type CoveredTarget = {
 };
 
 type WarningOptions = {
-  /** Undefined where the rules cannot be read. */
+  /** Reads the approval rules and freeze windows; undefined if they cannot be read. */
   readonly readRules: () => Promise<CommandRules | undefined>;
   readonly now: () => Date;
   readonly warn: (warning: string) => void;
 };
 
 /**
- * A writer of resources that warns of each write for which the same command over the management API would be refused by
- * a freeze window, or would need an approval. Both apply to commands of that API only.
+ * A writer of resources that warns of each write which, as a command of the management API, would be refused by a
+ * freeze window or would need an approval. Freeze windows and approvals apply to commands of that API only.
  */
 export function createWarningWriter(
   { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
   { readRules, now, warn }: WarningOptions,
 ): ResourceWriter {
   let known: Promise<CommandRules | undefined> | undefined;
-  /** A policy has one warning for all of its bindings. */
+  /** A policy gets one warning for all of its bindings. */
   const warned = new Set<string>();
 
-  /** The change was written: a policy that cannot be read now loses its warning, and the command still succeeds. */
+  /**
+   * The change was already written: if the policy cannot be read now, its warning is omitted, and the command still
+   * succeeds.
+   */
   async function warnOf(find: () => Promise<readonly CoveredTarget[]>): Promise<void> {
     known ??= readRules();
     const rules = await known;
@@ -56,7 +59,7 @@ export function createWarningWriter(
     return found.flatMap((policy) => (policy === undefined ? [] : targetOf('policy', policy)));
   }
 
-  /** The model, its new policy and its previous one. */
+  /** The model, its new policy and its previous policy. */
   async function bindingTargets(before: Stored<ModelBinding>, wanted: Guardrail): Promise<readonly CoveredTarget[]> {
     const names = [before.spec.guardrail, wanted].flatMap((one) => (one.mode === 'Policy' ? [one.policyRef.name] : []));
     return [
@@ -83,7 +86,7 @@ export function createWarningWriter(
           : undefined;
       const result = await writer.applyManifest(manifest, base);
       if (before === undefined || result.action === 'unchanged') return result;
-      // Other members of a binding are not applications.
+      // Changes of other members of a binding are not applications.
       if (isBinding(before) && isBinding(resource) && isApplication(before.spec, resource.spec)) {
         await warnOf(() => bindingTargets(before, resource.spec.guardrail));
       }

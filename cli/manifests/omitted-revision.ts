@@ -8,11 +8,13 @@ import { absentResource } from '../resources/absent-resource.ts';
 type Loose = Readonly<Record<string, unknown>>;
 
 type RevisionFiller = {
-  /** Adds a placeholder for an omitted revision, so that the rest can be validated. */
+  /** Adds a placeholder for an omitted revision, so that the other members can be validated. */
   readonly complete: (document: unknown) => unknown;
   /** Replaces the placeholder by the newest revision of the policy. */
   readonly fill: <R>(resource: R, client: KubeClient) => Promise<R>;
-  /** The same with the revisions that are recorded now, without waiting; the placeholder stays where there is none. */
+  /**
+   * Fills in the revisions that are recorded now, without waiting; if no revision is recorded, the placeholder is kept.
+   */
   readonly fillKnown: <R>(resource: R, client: KubeClient) => Promise<R>;
 };
 

@@ -12,12 +12,12 @@ export function readProvidersText(source: ManifestSource): ProvidersFile['provid
   return readYaml(source, providersFileSchema).providers;
 }
 
-/** Bundle limits of a file, with defaults for omitted ones. @throws CliError that names file, line or field */
+/** Bundle limits in a file, with defaults for omitted limits. @throws CliError that names file, line or field */
 export function readLimits(path: string | undefined): BundleLimits {
   return path === undefined ? defaultBundleLimits : readLimitsText(readSource(path));
 }
 
-/** Bundle limits of a text, with defaults for omitted ones. @throws CliError that names text, line or field */
+/** Bundle limits in a text, with defaults for omitted limits. @throws CliError that names text, line or field */
 export function readLimitsText(source: ManifestSource): BundleLimits {
   return { ...defaultBundleLimits, ...withoutUndefined(readYaml(source, bundleLimitsSchema.partial())) };
 }

@@ -7,18 +7,18 @@ import type { ManifestSource } from './read-sources.ts';
 
 export type ReadManifest = Manifest & { readonly source: string };
 
-/** The number of problems that one message lists. */
+/** Maximum number of problems in one message. */
 const maxProblems = 20;
 
 type ReadResourcesOptions = {
   /** The namespace that all resources must have; any if absent. */
   readonly namespace?: string;
-  /** Completes a document before it is validated. */
+  /** Completes a document before the document is validated. */
   readonly complete?: (document: unknown) => unknown;
 };
 
 /**
- * All resources of all texts, or none if any of them has a problem.
+ * All resources of all texts, or none if one of the texts has a problem.
  * @throws CliError usage with every problem: text, document, line and field
  */
 export function readResources(

@@ -13,7 +13,7 @@ import { problemSentence } from './problem-sentence.ts';
 
 export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
 
-/** Maximum number of problems that one message lists. */
+/** Maximum number of problems in one message. */
 const maxProblems = 20;
 
 const manifestFile = /\.(ya?ml|json)$/;
@@ -42,7 +42,7 @@ export async function readAllSources(paths: readonly string[]): Promise<readonly
   return (await readSourcesByPath(paths)).flatMap(({ sources }) => sources);
 }
 
-/** The same for each path. @throws CliError */
+/** Reads the sources of each path separately. @throws CliError */
 export async function readSourcesByPath(
   paths: readonly string[],
 ): Promise<readonly { readonly path: string; readonly sources: readonly ManifestSource[] }[]> {
@@ -54,7 +54,7 @@ export async function readSourcesByPath(
   return all;
 }
 
-/** @param remedy what to do about a file that does not exist @throws CliError not_found, usage */
+/** @param remedy the remedy for a file that does not exist @throws CliError not_found, usage */
 export function readSource(path: string, remedy = 'check the path'): ManifestSource {
   try {
     return { name: path, bytes: readFileSync(path) };

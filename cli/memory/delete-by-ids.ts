@@ -5,8 +5,8 @@ import { writeNamed } from '../output/write-named.ts';
 import type { MemoryClient } from './memory-client.ts';
 
 /**
- * Deletes memories one after the other. After an unknown id the others are still deleted; results before an error are
- * written.
+ * Deletes memories one after another. After an unknown id the other memories are still deleted; results before an error
+ * are written.
  * @throws CliError not_found, the errors of the client
  */
 export async function deleteByIds(

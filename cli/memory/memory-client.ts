@@ -31,7 +31,7 @@ export function createMemoryClient(connection: Omit<ServiceConnection, 'service'
   const memory = (id: string): string => `/v1/memories/${encodeURIComponent(id)}`;
   const session = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}/state`;
   return {
-    /** With the key, a repeated request is the same add. */
+    /** Adds messages. A repeated request with the same key is the same add. */
     add: (body: z.input<typeof addMemoriesSchema>, key: string) =>
       send('POST', '/v1/memories', acceptedEventSchema, body, { 'idempotency-key': key }),
     getEvent: (id: string) => send('GET', `/v1/events/${encodeURIComponent(id)}`, memoryEventSchema),

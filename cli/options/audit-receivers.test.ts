@@ -4,7 +4,7 @@ import { addAuditReceivers, auditReceiverSettings } from './audit-receivers.ts';
 
 const file = import.meta.filename;
 
-/** The settings of a command line, or the message with which it is refused. */
+/** The settings of a command line, or the message with which the command line is refused. */
 function settingsOf(...words: readonly string[]): unknown {
   const command = addAuditReceivers(new Command())
     .exitOverride()

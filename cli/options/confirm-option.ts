@@ -10,7 +10,8 @@ export function withConfirm(command: Command, description = 'do not ask for conf
 }
 
 /**
- * Asks before a change that removes protection or cannot be undone. Without a terminal only `--yes` confirms it.
+ * Asks before a change that removes protection or cannot be undone. Without a terminal only `--yes` confirms the
+ * change.
  * @param effects one sentence for each effect, naming the resource; an empty list needs no confirmation
  * @throws CliError not_confirmed, before anything was written
  */
@@ -30,11 +31,11 @@ export async function confirm(effects: readonly string[], { yes = false }: Confi
   throw new CliError('not_confirmed', 'Nothing was changed.');
 }
 
-/** Undefined if the question is cancelled: by Ctrl-C, Ctrl-D or a closed terminal. */
+/** The answer of the person; undefined if the question was cancelled by Ctrl-C, Ctrl-D or a closed terminal. */
 async function ask(question: string): Promise<string | undefined> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise<string | undefined>((resolve) => {
-    // The end of the input closes the interface right after an answer, too; setImmediate lets the answer win.
+    // The end of the input closes the interface directly after an answer, too; setImmediate gives the answer priority.
     terminal.once('close', () => setImmediate(() => resolve(undefined)));
     terminal.question(question).then(resolve, () => resolve(undefined));
   });

@@ -7,7 +7,7 @@ export function readJsonObject(text: string): JsonValue {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonValue;
   } catch {
-    // Reported below.
+    // The problem is reported below.
   }
   throw new InvalidArgumentError(`It must be a JSON object, such as '{"question": "What is the capital?"}'.`);
 }

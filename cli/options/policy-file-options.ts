@@ -8,7 +8,10 @@ export type PolicyFileOptions = {
   readonly providers?: string;
 };
 
-/** Adds `--policy`, which names the one policy of the command: the last of two would be used, and the other one ignored. */
+/**
+ * Adds `--policy`, which names the only policy of the command and may be given once: otherwise only the last one would
+ * be used.
+ */
 export function withPolicyFile(command: Command): Command {
   const option = new Option('--policy <file>', 'file with one GuardrailPolicy, or - for standard input');
   return command.addOption(option.argParser(readOnce).makeOptionMandatory());

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 
 /**
- * Standard input as one text, without its last line feed. At a terminal a prompt requests it.
+ * Reads standard input as one text, without its last line feed. On a terminal a prompt requests the text.
  * @param name the name of the input in the prompt, such as `the message`
  */
 export async function readInput(name: string): Promise<string> {

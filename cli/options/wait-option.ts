@@ -13,7 +13,7 @@ export function withWait(
   return withSeconds(command.option('--wait [seconds]', description, readSeconds));
 }
 
-/** The same for a command that waits without the option, too. */
+/** Adds the options for a command that waits even without the option. */
 export function withDefaultWait(command: Command, description: string): Command {
   return withSeconds(command.option('--wait [seconds]', description, readSeconds, defaultSeconds));
 }

@@ -1,6 +1,6 @@
 import type { AuditAuthor } from '#contracts/audit';
 
-/** The name of an author in one cell. */
+/** The name of an author, for one cell of a table. */
 export function authorText(author: AuditAuthor): string {
   switch (author.kind) {
     case 'token':

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
 /**
- * Colours a text for a terminal. It stays plain when the output is not a terminal, with `NO_COLOR` or with
+ * Colours a text for a terminal. The text stays plain if the output is not a terminal, with `NO_COLOR` and with
  * `--no-color`; `FORCE_COLOR` colours it everywhere.
  */
 export function paint(stream: NodeJS.WriteStream, format: Parameters<typeof styleText>[0], text: string): string {

@@ -19,7 +19,10 @@ export function withOutput(command: Command): Command {
   return withFormats(command, formats, readFormat);
 }
 
-/** The same without `name`, which is refused before the command runs: its result has no names. */
+/**
+ * Adds the output option without the format `name`, which is refused before the command runs, because its result has no
+ * names.
+ */
 export function withUnnamedOutput(command: Command): Command {
   return withFormats(
     command,
@@ -65,7 +68,7 @@ export function formatOf({ json, output }: OutputOptions): Format {
   return json === true ? 'json' : (output ?? 'text');
 }
 
-/** Whether progress is written as well as the result. */
+/** Whether progress is written in addition to the result. */
 export function isForPeople(format: Format): format is 'text' | 'wide' {
   return format === 'text' || format === 'wide';
 }
@@ -76,7 +79,7 @@ export function writeResult(format: Format, value: unknown, text: (isWide: boole
   else writeValue(format, value);
 }
 
-/** Writes names or ids, one in a line. */
+/** Writes names or ids, one on each line. */
 export function writeNames(names: readonly string[]): void {
   if (names.length > 0) writeText(names.join('\n'));
 }
@@ -123,7 +126,7 @@ export function resourceName(kind: string, name: string): string {
 
 const jsonWords = new Set(['--json', '-ojson', '-o=json', '--output=json']);
 
-/** Whether a command line requests JSON, even if the rest of it is invalid. */
+/** Whether a command line requests JSON, even if other parts of the command line are invalid. */
 export function asksForJson(args: readonly string[]): boolean {
   return args.some((word, at) => {
     if (jsonWords.has(word)) return true;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CliError } from '../errors/cli-error.ts';
 import { createPathReader, formatJsonPath, parseJsonPath } from './json-path.ts';
 
-/** The examples of the page "JSONPath Support" of kubectl, on an object like that of the page. */
+/** The examples of the kubectl page "JSONPath Support", for an object like the one on that page. */
 const list = {
   kind: 'List',
   items: [

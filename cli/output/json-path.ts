@@ -15,9 +15,9 @@ const supported =
   'Supported are {.a.b}, {[\'a\']}, {[0]}, {[-1]}, {[0:2]}, {[*]}, {..a}, {[?(@.a=="b")]}, {range .a[*]}…{end} and {"text"}.';
 
 /**
- * Parses a template such as `{.items[*].metadata.name}`. A path without braces, as in `.metadata.name`, is accepted
- * too. The evaluation supports no functions, scripts or arithmetic, so a template can only read.
- * @throws CliError usage that names the place
+ * Parses a template such as `{.items[*].metadata.name}`. A path without braces, such as `.metadata.name`, is accepted,
+ * too. The evaluation supports no functions, scripts or arithmetic, so that a template can only read values.
+ * @throws CliError usage that names the place of the problem
  */
 export function parseJsonPath(template: string): JsonPathTemplate {
   const text = /^[.$[]/.test(template) && !template.includes('{') ? `{${template}}` : template;
@@ -39,7 +39,7 @@ export function parseJsonPath(template: string): JsonPathTemplate {
   return { parts: whole };
 }
 
-/** The text of a template for a value. A member that is absent is written as nothing, as kubectl does. */
+/** The text of a template for a value. An absent member is written as an empty text, as in kubectl. */
 export function formatJsonPath({ parts }: JsonPathTemplate, root: unknown): string {
   return textOf(parts, root, root);
 }

@@ -1,4 +1,4 @@
-/** One line on standard error with the progress of a command; written only to a terminal. */
+/** One line on standard error with the progress of a command; it is written only to a terminal. */
 type ProgressLine = Disposable & { readonly show: (text: string) => void };
 
 /** Disposing removes the line, so that it does not mix with the result. */

@@ -239,7 +239,7 @@ function conditionStatus(conditions: readonly Condition[] | undefined, type: str
   return conditions?.find((condition) => condition.type === type)?.status;
 }
 
-/** The reason of a binding's outcome; of an applied one, why its provider cannot be used. */
+/** The reason of a binding's outcome; for an applied binding, the reason why its provider cannot be used. */
 function conditionReason(conditions: readonly Condition[] | undefined): string | undefined {
   const said = (type: string) => conditions?.find((condition) => condition.type === type);
   const provider = said('ProviderReachable');

@@ -39,7 +39,7 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** Like the function above, for a text that must stay on one line, such as a file name. */
+/** Writes a text that must stay on one line, such as a file name, without control characters. */
 export function escapeLine(text: string): string {
   const escaped = escapeControls(text).replaceAll('\n', '\\x0a').replaceAll('\t', '\\x09');
   return escaped.replaceAll(/[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {

@@ -9,8 +9,9 @@ const namelessUser = 'local';
 export const examplePerson = 'ann';
 
 /**
- * The first administrators as `issuer|subject`: those of PORTCULLIS_ADMINISTRATORS, where an item without a bar is a
- * subject of the development issuer; else the user who starts the platform, and the person of the examples.
+ * The first administrators as `issuer|subject`: those in PORTCULLIS_ADMINISTRATORS, in which an item without a bar is a
+ * subject of the development issuer; if it is not set, the user who starts the platform, and the person of the
+ * examples.
  */
 export function firstAdministrators(
   listed: string | undefined = process.env['PORTCULLIS_ADMINISTRATORS'],

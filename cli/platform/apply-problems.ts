@@ -26,7 +26,7 @@ export function readApplyProblems(data: DataDirectory): readonly string[] {
       return problemSentence(join(data.apply, file), { ...problem, ...place });
     });
   } catch {
-    // Before the operator has checked the folder for the first time, there is no report.
+    // Until the operator has checked the folder for the first time, there is no report.
     return [];
   }
 }

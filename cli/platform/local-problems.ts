@@ -4,7 +4,7 @@ import { sentence } from '#diagnosis/sentence';
 import type { InstallationProblem } from '#diagnosis/surroundings';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 
-/** With less free space, the processes cannot write their resources, logs and status. */
+/** Minimum free space, bytes: with less, the processes cannot write their resources, logs and status. */
 const leastFreeBytes = 1_048_576;
 const readinessTimeoutMs = 2_000;
 
@@ -23,7 +23,7 @@ const order: readonly ProcessStatus['kind'][] = [
   'console',
 ];
 
-/** Problems of a running standalone platform; problems that cause others come first. */
+/** Problems of a running standalone platform; problems that cause others are first. */
 export async function localProblems(data: DataDirectory, status: PlatformStatus): Promise<InstallationProblem[]> {
   const sorted = status.processes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
   return [
@@ -52,7 +52,7 @@ export function storageProblems(data: DataDirectory): InstallationProblem[] {
   }
 }
 
-/** These may start while the platform is ready. */
+/** Kinds of processes that may start after the platform is ready. */
 const startsAtVisit: ReadonlySet<ProcessStatus['kind']> = new Set(['console', 'signin']);
 
 function processProblem({ name, kind, ready, answering, ended }: ProcessStatus): InstallationProblem[] {

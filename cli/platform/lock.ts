@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { CliError } from '../errors/cli-error.ts';
 
-/** The lock of a data directory, held by its only platform; disposing releases it. */
+/** The lock of a data directory, held by the only platform that uses it; disposing releases the lock. */
 export type PlatformLock = Disposable;
 
 /** Longest time that a start waits because another process checks the lock. */
 const patienceMs = 1_000;
 
 /**
- * Acquires the lock of a data directory; undefined when another process holds it. It is the write lock of SQLite on an
- * empty database file: the kernel releases it when the process exits for any reason. Process ids are not compared,
- * because they can be reused.
+ * Acquires the lock of a data directory; undefined when another process holds it. The lock is the write lock of SQLite
+ * on an empty database file: the kernel releases it when the process exits for any reason. Process ids are not
+ * compared, because they can be reused.
  */
 export function takeLock(path: string): PlatformLock | undefined {
   const database = openLock(path, patienceMs);
@@ -53,7 +53,7 @@ function unusable(path: string, cause: unknown): CliError {
   return new CliError('failed', `The lock ${path} cannot be used: ${reason}.`, { cause });
 }
 
-/** SQLITE_BUSY. */
+/** Whether the error is SQLITE_BUSY, which means that another process holds the lock. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
 }

@@ -8,8 +8,8 @@ import { refuseOtherNamespace } from './open-platform.ts';
 import { runningPlatform } from './running-platform.ts';
 
 /**
- * The logs of a data directory, even while no platform runs on it: they show how the last one ended.
- * @throws CliError not_found for another namespace, not_running for a folder without logs on which no platform runs
+ * The logs of a data directory, even while no platform runs in it: then they show how the last platform ended.
+ * @throws CliError not_found for another namespace, not_running for a folder without logs in which no platform runs
  */
 export function openLocalLogs({ data: asked, namespace = defaultNamespace }: SourceOptions): OpenedLogs {
   refuseOtherNamespace(namespace);

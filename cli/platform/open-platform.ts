@@ -35,7 +35,10 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   };
 }
 
-/** Uses the resources of a running platform. An error of their server is thrown with its cause, where that is known. */
+/**
+ * Uses the resources of a running platform. An error of the resource server is thrown with its cause, if the cause is
+ * known.
+ */
 export async function withPlatform<T>(
   platform: RunningPlatform,
   options: SourceOptions,

@@ -60,7 +60,7 @@ function dataOption({ root }: DataDirectory, asked: string | undefined): string 
   return asked === undefined ? '' : ` --data ${quoteWord(root)}`;
 }
 
-/** The cause of the last failed start comes first. */
+/** The error that no platform is running; it begins with the cause of the last failed start. */
 function notRunning(data: DataDirectory, asked: string | undefined): string {
   const [problem] = storageProblems(data);
   const failure = problem === undefined ? readStartFailure(data) : causeAndRemedy(withRemedy(problem, 'portcullis'));

@@ -22,7 +22,7 @@ const processSchema = z.object({
   /** False while a started process does not answer its health endpoint. */
   answering: z.boolean().default(true),
   restarts: z.int(),
-  /** How the process last ended, with the last sentences of its log; absent while it is ready. */
+  /** How the process last ended, with the last sentences of its log; absent while the process is ready. */
   ended: z.string().optional(),
 });
 
@@ -37,24 +37,24 @@ const statusSchema = z.object({
     gatewayAdmins: z.array(z.string()).default([]),
     api: z.string(),
     operator: z.string(),
-    /** Origin of the policy management API; absent if it is off. */
+    /** Origin of the policy management API; absent if the API is off. */
     management: z.string().optional(),
-    /** Origin of health and metrics of the management API; absent if it is off. */
+    /** Origin of health and metrics of the management API; absent if the API is off. */
     managementAdmin: z.string().optional(),
-    /** Origin of the retrieval service; absent if it is off. */
+    /** Origin of the retrieval service; absent if the service is off. */
     retrieval: z.string().optional(),
-    /** Origin of the memory service; absent if it is off. */
+    /** Origin of the memory service; absent if the service is off. */
     memory: z.string().optional(),
-    /** Origin of the agent catalogue; absent if it is off. */
+    /** Origin of the agent catalogue; absent if the catalogue is off. */
     catalogue: z.string().optional(),
-    /** Origin of the console; absent if it is off. */
+    /** Origin of the console; absent if the console is off. */
     console: z.string().optional(),
     /** Origin of the gateway that serves agents; absent if no gateway does. */
     agents: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
-  /** Why the policy management API is switched off; absent if it is on. */
+  /** The reason why the policy management API is off; absent if it is on. */
   managementOff: z.string().optional(),
   /** Why the retrieval service did not start; absent if it runs or was not requested. */
   retrievalOff: z.string().optional(),
@@ -75,7 +75,7 @@ const statusSchema = z.object({
 export type PlatformStatus = z.infer<typeof statusSchema>;
 export type ProcessStatus = PlatformStatus['processes'][number];
 
-/** The last written status; undefined if there is none or it cannot be read. */
+/** The last written status; undefined if there is none, or if it cannot be read. */
 export function readStatusFile(path: string): PlatformStatus | undefined {
   try {
     const read = statusSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));

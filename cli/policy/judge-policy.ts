@@ -13,7 +13,7 @@ type JudgeOptions = {
   readonly contentProfile: string;
   readonly limits?: BundleLimits;
   readonly approved: readonly ApprovedProvider[];
-  /** The file that lists the approved providers, if it is one that the user names. */
+  /** The file that lists the approved providers, if the user names a file. */
   readonly approvedIn?: string | undefined;
   /** Texts to check with the local rules. */
   readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];

@@ -7,8 +7,9 @@ import { type JudgedPolicy, judgePolicy } from './judge-policy.ts';
 import type { PolicyInFile } from './read-policy.ts';
 
 /**
- * Problems of a policy that are reported before it is stored, one sentence each: why its rules are refused, or warnings
- * about them. Also empty if this machine is too slow to validate it: the operator validates it in any case.
+ * Problems of a policy that are reported before the policy is stored, one sentence each: the reason why its rules are
+ * refused, or warnings about the rules. The list is also empty if this machine is too slow to validate the policy: the
+ * operator validates it in any case.
  */
 export async function policyWarnings(
   policy: PolicyInFile,

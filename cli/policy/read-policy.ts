@@ -13,7 +13,7 @@ export type PolicyInFile = { readonly source: string; readonly policy: Guardrail
 const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
 
 /**
- * The policies of files, folders and standard input (`-`), each of which has at least one.
+ * The policies in files, folders and standard input (`-`); each path must contain at least one.
  * @throws CliError not_found or usage that names file, document, line and field
  */
 export async function readPolicies(paths: readonly string[]): Promise<readonly PolicyInFile[]> {
@@ -36,7 +36,8 @@ function policiesOf(byPath: Awaited<ReturnType<typeof readSourcesByPath>>): read
   );
   const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
   const holding = new Set(policies.map(({ source }) => source));
-  // A test of the other paths alone would pass although a policy that is meant is in none of them.
+  // If one path contains no policy, testing only the other paths could succeed although the intended policy was not
+  // tested.
   const empty = byPath.find(({ sources }) => !sources.some(({ name }) => holding.has(name)));
   if (empty !== undefined) {
     throw new CliError('usage', `${nameOfPath(empty.path)} contains no GuardrailPolicy: give a file with one.`);

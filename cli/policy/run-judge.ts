@@ -54,7 +54,7 @@ function tooSlow(timeoutMs: number, last: Judged | undefined): string {
   return `${slow}${progressText(last)}. ${unknownYet}`;
 }
 
-/** The system ends a process when memory runs out, and `runChild` one whose output is too large. */
+/** The system ends a process when memory runs out, and `runChild` ends a process whose output is too large. */
 function killed(last: Judged | undefined): string {
   return `The validation was killed before its end, for example because memory ran out${progressText(last)}. ${unknownYet}`;
 }
@@ -66,8 +66,8 @@ function progressText(last: Judged | undefined): string {
 }
 
 /**
- * The last output of the process, without its progress. The text may come from the engine and is shown for debugging
- * only.
+ * The last output of the process, without its progress. The text may come from the engine and is shown only for
+ * debugging.
  */
 function failed(code: number, stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !progressLine.test(line));

@@ -12,7 +12,7 @@ type TestPoliciesOptions = OutputOptions & {
   readonly profile: string;
   /** The name of the tested policies in the message about failures. */
   readonly what: string;
-  /** The file of the approved providers, if it is one that the user names. */
+  /** The file of the approved providers, if the user names a file. */
   readonly providers?: string;
 };
 
@@ -29,7 +29,8 @@ type TestRow = {
 };
 
 /**
- * Validates policies, runs their tests and writes the results. A refused policy does not end the tests of the others.
+ * Validates policies, runs their tests and writes the results. After a refused policy the other policies are still
+ * tested.
  * @throws CliError tests_failed; refused, with every refusal and failure, if a policy is refused
  */
 export async function testPolicies(
@@ -76,7 +77,7 @@ function refusalOf(error: unknown): CliError {
   throw error;
 }
 
-/** The first failed test comes with its place; the lines of the output name the others. */
+/** The sentence names the first failed test with its place; the lines of the output name the other tests. */
 function failureSentence(what: string, rows: readonly TestRow[], failed: readonly TestRow[]): string {
   const [first] = failed;
   const place =
@@ -132,7 +133,7 @@ function describe(row: TestRow, namesPolicy: boolean): string {
     : `FAILED  ${test}: expected ${row.expect}, got ${decisionOf(row)}`;
 }
 
-/** A decision with the rules that it comes from. */
+/** A decision with the rules that made it. */
 function decisionOf({ decision, rules, code }: TestRow, by = 'by'): string {
   const from = rules.length === 0 ? '' : ` ${by} ${rules.join(', ')}`;
   return `${decision}${code === undefined ? '' : ` (${code})`}${from}`;

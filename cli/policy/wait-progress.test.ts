@@ -21,7 +21,7 @@ function resourceOf<R>(...said: readonly Said[]): R {
   return resource as R;
 }
 
-/** A server whose resource passes through these states, one for each read. */
+/** A server whose resource passes through these states, one state for each read. */
 function passing(...states: readonly unknown[]): KubeClient {
   const left = [...states];
   const client: unknown = { get: async () => (left.length > 1 ? left.shift() : left[0]) };

@@ -20,12 +20,15 @@ import { type RunningPlatform, runningPlatform } from '../platform/running-platf
 import { readResource } from '../resources/read-resource.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 
-/** Whether the management API runs the test; it reads bindings, but no files of this machine. */
+/** Whether the management API runs the test; the API reads bindings, but no files of this machine. */
 export function isTestedByApi(options: SourceOptions): boolean {
   return isOverApi(options);
 }
 
-/** Lets the gateway replicas test the provider of a binding: those of this machine, or those of the management API. */
+/**
+ * Makes the gateway replicas test the provider of a binding: the replicas of this machine, or those behind the
+ * management API.
+ */
 export function openProviderTests(options: SourceOptions): (binding: string) => Promise<CollectedProviderTests> {
   if (!isOverApi(options)) {
     const platform = runningPlatform(options.data);

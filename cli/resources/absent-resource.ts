@@ -5,7 +5,7 @@ import { didYouMean } from '../command-line/did-you-mean.ts';
 import { typedCommand } from '../command-line/typed-command.ts';
 import { CliError } from '../errors/cli-error.ts';
 
-/** Says that a resource does not exist, with the name that was probably meant. */
+/** The error that a resource does not exist, with the name that was probably meant. */
 export async function absentResource(client: KubeClient, kind: Kind, name: string): Promise<CliError> {
   const sentence = `There is no ${kind.kind} named ${name} in the namespace ${client.namespace}.`;
   return new CliError('not_found', `${sentence}${await nameRemedy(client, kind, name)}`);
@@ -23,7 +23,9 @@ export function otherPlace(kind: Kind | undefined): string {
   return ' "portcullis collection list --as PERSON" shows the collections that persons created.';
 }
 
-/** The name that was probably meant among those of several kinds, with a leading space; empty if none is near. */
+/**
+ * The name that was probably meant, among the names of several kinds, with a leading space; empty if no name is near.
+ */
 export async function meantName(client: KubeClient, among: readonly Kind[], name: string): Promise<string> {
   const names = await Promise.all(among.map((kind) => namesOf(client, kind)));
   return didYouMean(name, names.flat());

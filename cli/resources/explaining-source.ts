@@ -1,9 +1,9 @@
 import type { OpenedLogs, ResourceSource } from './resource-source.ts';
 
 type ExplainingSource = {
-  /** The same source; its resources explain the errors below. */
+  /** The given source, with resources that explain their errors. */
   readonly source: ResourceSource;
-  /** The cause of an error of the resource server with its remedy, or the error itself where the cause is unknown. */
+  /** The cause of an error of the resource server with its remedy, or the error itself if the cause is unknown. */
   readonly explained: (error: unknown) => Promise<unknown>;
 };
 

@@ -8,7 +8,7 @@ import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { type PolicyUser, usersOfPolicy } from '#resources/protection';
 
-/** Everything that refers to a policy, and the bindings whose route still serves one of its revisions. */
+/** All resources that refer to a policy, and the bindings whose route still serves one of its revisions. */
 export async function readPolicyUsers(
   client: KubeClient,
   policy: Stored<GuardrailPolicy>,

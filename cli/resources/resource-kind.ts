@@ -28,8 +28,8 @@ function lastWord(kind: string): string {
 }
 
 /**
- * All names of a kind: singular, plural, short names, and the last word of its name in singular and plural, unless
- * another kind ends with the same word, as GatewayRoute and AgentRoute do.
+ * All names of a kind: singular, plural, short names, and the last word of its name in singular and plural. The last
+ * word is left out if another kind ends with the same word, like GatewayRoute and AgentRoute.
  */
 export function namesOfKind({ kind, plural, shortNames }: Kind): readonly string[] {
   const singular = kind.toLowerCase();

@@ -18,7 +18,7 @@ export type SourceOptions = {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Empty for all namespaces, which can be listed only. */
+  /** Name of the namespace; empty for all namespaces, which can only be listed. */
   readonly namespace?: string;
   /** `resources` if absent, unless a server is named. */
   readonly via?: 'resources' | 'api';
@@ -29,11 +29,11 @@ export type SourceOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
-  /** Whether commands of the management API take effect in freeze windows, too. */
+  /** Whether commands of the management API take effect even in freeze windows. */
   readonly overrideFreeze?: boolean;
-  /** Whether the server validates writes without storing them. */
+  /** Whether the server only validates writes without storing them. */
   readonly isDryRun?: boolean;
-  /** Timeout of one request in seconds. */
+  /** Timeout of one request, seconds. */
   readonly requestTimeout: number;
 };
 
@@ -45,15 +45,21 @@ export type OpenedResources = AsyncDisposable & {
   /** Reads; over the management API its writing methods are refused. */
   readonly client: KubeClient;
   readonly writer: ResourceWriter;
-  /** Whether the transport shows a kind; it shows every kind if this is absent. */
+  /** Whether the source can show a kind; if absent, it can show every kind. */
   readonly shows?: (kind: Kind) => boolean;
-  /** The object that a manifest changes, also one of another name; absent where it is the object of its name. */
+  /**
+   * The object that a manifest changes, which may have another name; absent if it is the object with the name in the
+   * manifest.
+   */
   readonly objectOf?: (manifest: Pick<Manifest, 'kind' | 'resource'>) => Promise<Stored<Resource> | undefined>;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   /** Every model as the management API explains it; absent where the resources are read. */
   readonly overview?: () => Promise<Overview>;
-  /** The difference as the management API makes it; undefined for revisions too large for it. Absent over resources. */
+  /**
+   * The difference as the management API computes it; undefined for revisions that are too large for the API. Absent if
+   * resources are read directly.
+   */
   readonly revisionDiff?: (policyId: string, from: number, to: number) => Promise<string | undefined>;
   surroundings(): Promise<Surroundings>;
   /** The cause and the remedy of an error of the resource server; undefined when the cause is unknown. */
@@ -65,7 +71,7 @@ export type OpenedResources = AsyncDisposable & {
 /** The logs of the processes of an installation; disposing ends every request. */
 export type OpenedLogs = AsyncDisposable & {
   readonly logs: LogReader;
-  /** A sentence where nothing writes to the logs any more. */
+  /** A sentence for the case that no process writes to the logs any more. */
   readonly ended?: string;
   /** The cause and the remedy of an error of the server that passes the logs on; undefined when the cause is unknown. */
   explain(error: unknown): Promise<CliError | undefined>;

@@ -17,7 +17,7 @@ import { CliError } from '../errors/cli-error.ts';
 
 export type DesiredGuardrail = {
   readonly guardrail: Guardrail;
-  /** Another content profile; that of the binding if absent. */
+  /** Another content profile; by default the profile of the binding. */
   readonly contentProfile?: string;
 };
 
@@ -44,7 +44,7 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       refuseDeleting(binding);
       const apply = uuidv7();
       const spec = { ...binding.spec, guardrail, contentProfile, apply };
-      // The command has already asked for confirmation before it removes a guardrail.
+      // The command has already asked for confirmation before a guardrail is removed.
       const confirmed = guardrail.mode === 'None' ? confirmationOf(binding.metadata) : null;
       const confirmation = { [confirmUnguardedAnnotation]: confirmed };
       const desired = { spec, annotations: { ...noted(apply), ...confirmation } };

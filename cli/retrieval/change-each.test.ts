@@ -57,7 +57,7 @@ test.each([
   expect(end?.[0]).toBe(exit);
 });
 
-test('a single object that is refused ends with the code of its refusal, and a changed one without an error', async () => {
+test('a change of a single object ends with the code of its refusal, or without an error if the object was changed', async () => {
   await expect(changed({ a: refusal(404, 'Absent.') })).rejects.toMatchObject({ exit: 'not_found' });
   expect(await changed({ a: 'changed' })).toMatchObject({ changes: [{ id: 'a', value: 'changed' }], end: undefined });
 });

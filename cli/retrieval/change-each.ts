@@ -1,17 +1,20 @@
 import { CliError } from '../errors/cli-error.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 
-/** Why an object was not changed. `isUnknown`: no answer came, so that it may be changed. */
+/**
+ * The reason why an object was not changed. `isUnknown`: the request got no answer, so that the object may have been
+ * changed.
+ */
 type Unchanged = { readonly reason: string; readonly isUnknown?: true };
 
-/** The result of the change of one object of a command, or why it was not changed. */
+/** The result of the change of one object of a command, or the reason why it was not changed. */
 type Change<T> = { readonly id: string } & ({ readonly value: T } | Unchanged);
 
-/** One entry for each object in their order, and the error that ended the command before all were sent. */
+/** One entry for each object in their order, and the error that ended the command before all requests were sent. */
 type Changes<T> = { readonly changes: readonly Change<T>[]; readonly failure?: unknown };
 
 /**
- * Sends one request for each object. A refused object does not prevent the change of others; every other error ends the
+ * Sends one request for each object. If one object is refused, the others are still changed; any other error ends the
  * command, and earlier changes are kept.
  * @param done what the request does, such as `deleted`
  * @throws the error of the request if there is one object only
@@ -45,7 +48,7 @@ export function refuseUnchanged({ changes, failure }: Changes<unknown>, sentence
 }
 
 /**
- * The sentence about an object that was not changed, or may not be.
+ * The sentence about an object that was not changed, or may not have been changed.
  * @param object the object in a sentence, such as `document a` @param done what the request does, such as `deleted`
  * @param kept the sentence about an object that is not changed, without its reason
  */
@@ -58,7 +61,7 @@ export function unchangedSentence(
   return `${kept}: ${reason.replace(/\.$/, '')}.`;
 }
 
-/** Whether the service refused this object, so that the next one can be changed. */
+/** Whether the service refused only this object, so that the next object can be changed. */
 function isOfOneObject(error: unknown): boolean {
   return error instanceof ServiceApiError && (error.status === 400 || error.status === 404 || error.status === 409);
 }

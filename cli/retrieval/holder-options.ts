@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Holder } from '#contracts/retrieval-grants';
 import { CliError } from '../errors/cli-error.ts';
 
-/** The holder of a right: exactly one of them. */
+/** The holder of a right: exactly one of the members is set. */
 export type HolderOptions = { readonly person?: string; readonly agent?: string; readonly group?: string };
 
 export function withHolderOptions(command: Command): Command {
@@ -12,7 +12,10 @@ export function withHolderOptions(command: Command): Command {
     .option('--group <name>', 'group of the tenant');
 }
 
-/** @param command the words of the command, such as `group add` @throws CliError usage unless exactly one holder is named */
+/**
+ * @param command the words of the command, such as `group add` @throws CliError usage unless exactly one holder is
+ * named
+ */
 export function holderOf({ person, agent, group }: HolderOptions, command: string): Holder {
   const named = {
     ...(person === undefined ? {} : { user_id: person }),

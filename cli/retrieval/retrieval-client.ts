@@ -55,7 +55,7 @@ export type RetrievalClient = {
   deleteCollection(collectionId: string): Promise<StoredCollection>;
   listGrants(collectionId: string): Promise<z.output<typeof grantListSchema>>;
   changeGrant(collectionId: string, verb: 'grant' | 'revoke', grant: GrantInput): Promise<ChangedGrant>;
-  /** @param parent the id of the new parent, or null for none */
+  /** @param parent the id of the new parent, or null for the top level */
   moveCollection(collectionId: string, parent: string | null): Promise<StoredCollection>;
   listMembers(group: string): Promise<z.output<typeof memberListSchema>>;
   changeMember(group: string, verb: 'add' | 'remove', member: Holder): Promise<ChangedGrant>;
@@ -75,7 +75,7 @@ export type RetrievalClient = {
 };
 
 export function createRetrievalClient(connection: Omit<ServiceConnection, 'service'>): RetrievalClient {
-  // Every request can be retried: with the idempotency keys of its documents, a repeated submit is a duplicate.
+  // Every request can be retried: because of the idempotency keys of its documents, a repeated submit is a duplicate.
   const send = createServiceCalls({ ...connection, service: 'retrieval' });
   const collections = '/v1/collections';
   const members = (group: string): string => `/v1/groups/${encodeURIComponent(group)}/members`;

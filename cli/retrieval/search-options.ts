@@ -56,7 +56,7 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Reported below.
+    // The problem is reported below.
   }
   throw new InvalidArgumentError('It must be a JSON object.');
 }

@@ -12,7 +12,7 @@ import { nameRemedy } from '../resources/absent-resource.ts';
 
 /**
  * The revisions of a policy name, newest first. The policy itself may be deleted. @param transform returns the part of
- * each revision to keep, page by page @throws CliError not_found if there is none
+ * each revision to keep, page by page @throws CliError not_found if the policy has no revision
  */
 export async function readRevisions(
   client: KubeClient,
@@ -36,7 +36,7 @@ export async function readRevisions(
 
 /**
  * One revision of a policy, by its number.
- * @throws CliError not_found that names the newest one; refused for a revision whose text was removed
+ * @throws CliError not_found that names the newest revision; refused for a revision whose text was removed
  */
 export async function readRevision(
   client: KubeClient,

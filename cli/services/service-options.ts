@@ -23,7 +23,10 @@ export function withServiceOptions(command: Command, service: DataService): Comm
     .option('--as <person>', 'person who calls a service in development mode (default: PORTCULLIS_AS)', readCallerName);
 }
 
-/** Origin of the service: of `--server`, else of the platform that runs here. @throws CliError not_running, usage */
+/**
+ * Origin of the service: from `--server`, else from the platform that runs on this machine. @throws CliError
+ * not_running, usage
+ */
 export function serviceOrigin({ server, data }: ServiceOptions, service: DataService): string {
   if (server !== undefined) return originOf(server);
   const { status, data: directory } = runningPlatform(data);

@@ -1,7 +1,7 @@
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
 
-/** Waiting: the operator has not processed the current generation yet. */
+/** The state `waiting` means that the operator has not processed the current generation yet. */
 export type CollectionState = 'ready' | 'reindexing' | 'faulty' | 'waiting' | 'deleting';
 
 export type CollectionRow = {
@@ -13,7 +13,7 @@ export type CollectionRow = {
   readonly documents?: number;
   /** Documents of the version that is being built: done and total. */
   readonly reindex?: { readonly done: number; readonly total: number };
-  /** Why it is not ready, or not yet deleted; absent when it is ready. */
+  /** The reason why the collection is not ready, or not yet deleted; absent when it is ready. */
   readonly why?: string;
 };
 
@@ -42,7 +42,10 @@ export function collectionState({ metadata, status }: Stored<CollectionResource>
   return status?.reindex?.state === 'Building' ? 'reindexing' : 'ready';
 }
 
-/** A failed reindex and a detector that does not judge are reported, too: the collection answers queries meanwhile. */
+/**
+ * A failed reindex, and a detector that returns no judgement, are also reported, although the collection answers
+ * queries meanwhile.
+ */
 function whyOf(resource: Stored<CollectionResource>): string | undefined {
   const conditions = resource.status?.conditions;
   const ready = conditions?.find(({ type }) => type === 'Ready');

@@ -57,7 +57,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   };
 }
 
-/** None in an installation of an earlier version, which does not have the kind. */
+/** An empty list in an installation of an earlier version, which does not have the kind. */
 async function noneWithoutKind<Resource>(
   reading: Promise<{ readonly items: readonly Resource[] }>,
 ): Promise<readonly Resource[]> {

@@ -47,7 +47,7 @@ export type BindingRow = {
   readonly judged?: JudgedScope;
   /** The author and the message of the application that serves requests. */
   readonly appliedBy?: ChangeNote;
-  /** Why the binding is not in the desired state; absent when it is. */
+  /** The reason why the binding is not in the desired state; absent when it is. */
   readonly why?: string;
 };
 
@@ -77,13 +77,13 @@ export type StatusView = {
   readonly gateways: readonly ReplicaRow[];
   readonly bindings: readonly BindingRow[];
   readonly workloads: readonly WorkloadRow[];
-  /** Policies that are being deleted; absent when there is none. */
+  /** Policies that are being deleted; absent if there are none. */
   readonly policies?: readonly PolicyRow[];
-  /** Collections that resources declare; absent when there is none. */
+  /** Collections that resources declare; absent if there are none. */
   readonly collections?: readonly CollectionRow[];
   /** Agents of the installation; absent without agents. */
   readonly agents?: readonly AgentRow[];
-  /** Versions of agents; absent when there is none. */
+  /** Versions of agents; absent if there are none. */
   readonly agentVersions?: readonly AgentVersionRow[];
 };
 

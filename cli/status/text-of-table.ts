@@ -2,12 +2,12 @@ import { tableOf } from '../output/write.ts';
 
 export type Column<Row> = {
   readonly header: string;
-  /** Shown with -o wide only. */
+  /** The column is shown only with -o wide. */
   readonly wide?: true;
   readonly cell: (row: Row) => string | undefined;
 };
 
-/** Rows as a table with its headers; `none` where there is no row. Pure. */
+/** Rows as a table with headers; `none` if there are no rows. The function is pure. */
 export function textOfTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

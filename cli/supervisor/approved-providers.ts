@@ -22,7 +22,7 @@ providers:
 }
 
 /**
- * The port of the built-in provider: that of the approved model named echo, if it is on loopback.
+ * The port of the built-in provider: the port of the approved model named echo, if its address is on loopback.
  * @throws CliError usage if the file is not a list of providers
  */
 export function echoPort(data: DataDirectory): number | undefined {

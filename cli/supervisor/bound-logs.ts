@@ -6,8 +6,8 @@ const lookEveryMs = 1_000;
 
 /**
  * Rotates the logs of a folder while their processes run: a log over the limit is copied to `.log.1` and truncated. The
- * process keeps the file open for appending. If there is no space for the copy, the log is not changed until the next
- * check.
+ * process of a log keeps the file open for appending. If there is no space for the copy, the log is not changed until
+ * the next check.
  */
 export function boundLogs(folder: string, largestBytes = largestLogBytes, everyMs = lookEveryMs): Disposable {
   const timer = setInterval(() => {

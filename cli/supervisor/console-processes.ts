@@ -3,7 +3,10 @@ import { defaultTenant } from '../http/caller-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { adminHealth, type ChildSpec, loopback } from './platform-processes.ts';
 
-/** Where the console finds the services; those that do not run are undefined, and so are their pages. */
+/**
+ * The addresses at which the console finds the services; the address of a service that does not run is undefined, and
+ * the console has no pages for it.
+ */
 export type ConsoleAt = {
   /** Origin of the console in browsers. */
   readonly origin: string;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 const loopback = '127.0.0.1';
 
-/** Whether a port is free now; port 0 always is. */
+/** Whether a port is free now; port 0 always counts as free. */
 export async function isPortFree(port: number, host = loopback): Promise<boolean> {
   const server = createServer();
   try {
@@ -12,7 +12,8 @@ export async function isPortFree(port: number, host = loopback): Promise<boolean
     await once(server, 'listening');
     return true;
   } catch (error) {
-    // A program that listens there reports an address that this machine does not have better than this probe.
+    // The program that will listen there reports an address that this machine does not have with a better message than
+    // this probe.
     return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL';
   } finally {
     server.close();

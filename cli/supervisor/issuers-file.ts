@@ -46,7 +46,7 @@ export async function writeAgentIssuers(
   await writeAtomic(data.agentIssuers(service), Buffer.from(text), { mode: 0o600 });
 }
 
-/** The port of the development issuer: that of its entry, if it is on loopback, else 0 for any port. */
+/** The port of the development issuer: the port in its entry if that is on loopback, else 0 for any port. */
 export function issuerPort(data: DataDirectory): number {
   const entry = readIssuers(data.issuers).find(({ issuer }) => issuer === developmentIssuer.issuer);
   if (entry?.jwksUrl === undefined) return 0;

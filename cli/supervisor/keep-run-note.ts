@@ -43,7 +43,7 @@ export async function keepRunNote(
   void tryAgain();
 }
 
-/** A stale note has no effect: it is ignored when its process does not run. */
+/** A stale note has no effect: the note is ignored if its process does not run. */
 function remove(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -13,8 +13,8 @@ const patienceMs = 2_000;
 export type LastingPorts = { of(name: string): number };
 
 /**
- * The ports that the processes of a data directory had at the last start, so that clients keep their addresses. A new
- * address, and one whose port another program uses now, gets a free port, which is recorded.
+ * The ports that the processes of a data directory had at the last start, so that clients can keep using their
+ * addresses. A new address, or an address whose port another program uses now, gets a free port, which is recorded.
  * @param reserved ports that other processes of the platform are about to listen on
  */
 export async function chooseLastingPorts(
@@ -47,7 +47,7 @@ export async function chooseLastingPorts(
   };
 }
 
-/** Empty without a file and for an invalid one, which is written anew. */
+/** The recorded ports; empty if the file is missing or invalid, in which case it is written again. */
 function readPorts(path: string): Readonly<Record<string, number>> {
   try {
     return portsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -12,7 +12,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 
-/** A folder of examples/agents, and the mark of its copy. */
+/** A folder in examples/agents, and the marker file of its copy. */
 type ExampleAgent = { readonly name: string; readonly mark: 'exampleAgent' | 'exampleHandbookAgent' };
 
 const assistant: ExampleAgent = { name: 'assistant', mark: 'exampleAgent' };

@@ -23,8 +23,8 @@ const jobsMs = 30_000;
 
 /**
  * Loads the example collection at the first start with retrieval: members of the groups staff and board find different
- * documents in it. It is not loaded again, so that a user can change or delete it. A failed load is retried at the next
- * start; the platform runs without it.
+ * documents in it. The collection is not loaded again, so that a user can change or delete it. A failed load is retried
+ * at the next start; the platform runs without it.
  * @param retrieval origin of the retrieval service, which accepts the names of callers
  * @returns whether the example was loaded now
  */

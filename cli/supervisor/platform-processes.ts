@@ -34,16 +34,16 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
 };
 
 /**
- * A small young generation saves about 10 MiB of each process. The gateway handles every request and keeps the default:
- * it would collect garbage more often.
+ * A small young generation saves about 10 MiB of each process. The gateway keeps the default: it handles all requests.
  */
 export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
   return kind === 'gateway' ? [] : ['--max-semi-space-size=1'];
 }
 
 /**
- * One memory arena of glibc, and free memory returned from 128 KiB on, save several MiB of each process that is idle most
- * of the time. The gateway keeps the defaults: its threads would wait for each other. Other C libraries ignore both.
+ * One memory arena of glibc, and free memory returned from 128 KiB on, save several MiB in each process that is idle
+ * most of the time. The gateway keeps the defaults, because its threads would wait for each other. Other C libraries
+ * ignore both settings.
  */
 export function allocatorOf(kind: ProcessKind): Readonly<Record<string, string>> {
   return kind === 'gateway' ? {} : { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
@@ -85,7 +85,7 @@ export function lastingPortNames(started: StartedParts & { readonly gateways: nu
   return [
     'operator',
     'operator api',
-    // The ports for clients are used where the user chose none.
+    // The ports for clients are used if the user has not chosen other ports.
     ...Array.from({ length: gateways }, (_, at) => [`gateway-${at + 1}`, `gateway-${at + 1} admin`]).flat(),
     ...(management ? ['management', 'management admin'] : []),
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
@@ -286,7 +286,7 @@ type ModelServiceAt = {
   readonly agents: boolean;
 };
 
-/** A service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
+/** The process of a service on one laptop: loopback only, headers name the caller, one process has both roles. */
 function modelServiceProcess(
   name: 'retrieval' | 'memory' | 'catalogue',
   data: DataDirectory,
@@ -365,12 +365,12 @@ export function pinListening(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_LISTEN: hostOf(line.listening) };
 }
 
-/** The same for a process with an admin address, which the status file names. */
+/** The addresses of a process with an admin address, as the status file names them. */
 export function pinAddresses(line: ReadyLine): Record<string, string> {
   return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
 }
 
-/** The same for a gateway: its ready line names a reachable address, not necessarily the one that it listens on. */
+/** The addresses of a gateway: its ready line has a reachable address, not always the address on which it listens. */
 export function pinGateway(address: string): (line: ReadyLine) => Record<string, string> {
   return (line) => ({
     ...pinAddresses(line),

@@ -38,7 +38,10 @@ function orRefuse(data: DataDirectory, what: 'created' | 'written', act: () => v
   }
 }
 
-/** Not `recursive: true`, which never returns on a file system that refuses folders, such as /proc. */
+/**
+ * The option `recursive: true` is not used, because with it the call never returns on a file system that refuses
+ * folders, such as /proc.
+ */
 function createFolder(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -57,8 +60,9 @@ export function refuseForeignFolder(data: DataDirectory): void {
 }
 
 /**
- * Creates the files that the operator does not create: the secrets of gateways, retrieval and database, readable by the owner only, and on a first
- * start the example. Every step is atomic, so that the next start completes one that was killed.
+ * Creates the files that the operator does not create: the secrets of gateways, retrieval and database, readable by the
+ * owner only, and on a first start the example. Every step is atomic, so that the next start completes a start that was
+ * killed.
  * @returns whether the example was copied
  */
 export async function prepareDirectory(data: DataDirectory): Promise<boolean> {

@@ -9,7 +9,7 @@ import { relayOnDemand } from './relay-on-demand.ts';
 
 const refused = 'It cannot start.\n';
 
-/** Connections of this process, of which the relay has the other ends. */
+/** The open connections of this process; the relay has the other ends. */
 const openSockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
 /** A process that answers each request with its body. */
@@ -27,7 +27,7 @@ async function startProcess(): Promise<{ readonly port: number } & AsyncDisposab
   };
 }
 
-// The first test: later ones leave idle connections of fetch.
+// This test is the first one, because later tests leave idle connections of fetch.
 test('a connection is answered 503 while the process does not listen, and is closed after the answer', async () => {
   const port = await findLastingPort();
   const relay = await relayOnDemand(await findLastingPort(), async () => port, refused);

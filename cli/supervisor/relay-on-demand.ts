@@ -7,7 +7,10 @@ export type Relay = {
   readonly url: string;
   /** Starts the process unless it runs. @throws the reason for which it cannot start */
   start(): Promise<void>;
-  /** Accepts no more connections, and ends those that wait for the process; the process ends the others. */
+  /**
+   * Accepts no more connections, and ends the connections that wait for the process; the process itself ends the
+   * others.
+   */
   close(): void;
 };
 

@@ -8,7 +8,7 @@ import type { ChildSpec } from './platform-processes.ts';
 import { startConsole } from './start-console.ts';
 import { StartFailure } from './supervise.ts';
 
-/** Starts servers in this process in place of the processes. */
+/** Starts servers in this process that replace the processes. */
 function fakeProcesses(fails: Partial<Record<string, number>>) {
   const started: string[] = [];
   const servers = new AsyncDisposableStack();
@@ -73,7 +73,7 @@ test.each(['signin', 'console'])(
   },
 );
 
-test('a process whose port another program took since the start of the platform gets another one', async () => {
+test('a process whose port another program took since the start of the platform gets another port', async () => {
   await using processes = fakeProcesses({});
   using world = await open(processes, 'at the first visit');
   const other = createServer().listen(world.ports.get('signin'), '127.0.0.1');

@@ -23,15 +23,15 @@ type ConsoleOptions = Omit<ConsoleAt, 'persons' | 'origin' | 'port' | 'adminPort
   readonly ports: LastingPorts;
   readonly administrators: readonly string[];
   readonly say: (sentence: string) => void;
-  /** Aborted when the platform stops. */
+  /** A signal that is aborted when the platform stops. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Listens on the address of the console. The console and the sign-in pages start with the platform or at the first visit: a
- * platform without visitors saves their memory.
- * @throws StartFailure if another program uses a port, so that the start of the platform can be repeated with another one; the
- * reason of the signal
+ * Listens on the address of the console. The console and the sign-in pages start with the platform or at the first
+ * visit: without visitors the platform saves their memory.
+ * @throws StartFailure if another program uses a port, so that the start of the platform can be repeated with another
+ * port; the reason of the signal
  */
 export async function startConsole(
   start: StartChild,
@@ -46,13 +46,13 @@ export async function startConsole(
   const origin = `http://127.0.0.1:${ports.of('console')}`;
   const kept = [ports.of('console admin'), ports.of('signin')];
 
-  /** The port of the last start, or a free one: the process may start hours after the platform. */
+  /** The port of the last start, or a free port: the process may start hours after the platform. */
   async function portOf(name: string): Promise<number> {
     const port = ports.of(name);
     return (await isPortFree(port)) ? port : await findLastingPort(kept);
   }
 
-  // A running process stays if the other one fails, and is not started again.
+  // If one of both processes fails, the other one keeps running and is not started again.
   const signInPort = once(() => portOf('signin'));
   const signIn = once(async () => {
     const port = await signInPort();
@@ -100,7 +100,7 @@ export async function startConsole(
   }
 }
 
-/** Begins once; a failure lets the next call begin again. */
+/** Begins only once; after a failure, the next call begins again. */
 function once<T>(begin: () => Promise<T>): () => Promise<T> {
   let begun: Promise<T> | undefined;
   return () => {

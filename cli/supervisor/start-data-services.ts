@@ -25,7 +25,7 @@ type ServiceOptions = {
   readonly gateway: string;
   /** Origin of the server of resources. */
   readonly api: string;
-  /** Aborted when the start is cancelled. */
+  /** A signal that is aborted when the start of the platform is cancelled. */
   readonly signal: AbortSignal;
 };
 
@@ -63,8 +63,9 @@ embedding:
 `;
 
 /**
- * Starts the wanted services. Guarded models do not need them: if one cannot start, the rest of the platform runs.
- * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
+ * Starts the wanted services. Guarded models do not need these services: if a service cannot start, the rest of the
+ * platform runs.
+ * @throws StartFailure if another program uses a port, so that the start can be repeated with another port
  */
 export async function startDataServices(
   start: StartChild,

@@ -34,7 +34,8 @@ export type ManagementStart = {
 
 /**
  * Starts the development issuer and the management API as soon as the operator serves and the database is available.
- * Guarded models do not need them: if one cannot start, the rest of the platform runs without policy management.
+ * Guarded models do not need these processes: if one cannot start, the rest of the platform runs without policy
+ * management.
  * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
  */
 export async function startManagement(
@@ -56,7 +57,10 @@ export async function startManagement(
   }
 }
 
-/** Where the database will be, for processes that start before it and wait for it; the process postgres prints the same. */
+/**
+ * The address that the database will have, for processes that start before it and wait for it; the process postgres
+ * prints the same address.
+ */
 export function plannedDatabase(ports: LastingPorts): DatabaseAt {
   if ((process.env['PORTCULLIS_DATABASE_URL'] ?? '') !== '') return 'external';
   return { url: `postgres://portcullis@127.0.0.1:${ports.of('postgres')}/portcullis` };

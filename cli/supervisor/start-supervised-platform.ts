@@ -33,7 +33,9 @@ import { type Supervised, supervise } from './supervise.ts';
 /** Each of the data services requires a database. */
 type PlatformOptions = DataServices & {
   readonly data: DataDirectory;
-  /** Port of the first gateway, the others on the following ones; 0 takes the ports of the last start. */
+  /**
+   * Port of the first gateway; the other gateways use the following ports. With 0 the ports of the last start are used.
+   */
   readonly port: number;
   /** IP address that the gateways listen on for clients of models. */
   readonly address: string;
@@ -47,7 +49,7 @@ type PlatformOptions = DataServices & {
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
-  /** Aborted when the start is cancelled. */
+  /** A signal that is aborted when the start of the platform is cancelled. */
   readonly signal: AbortSignal;
 };
 
@@ -55,22 +57,23 @@ export type SupervisedPlatform = {
   status(): PlatformStatus;
   /** Address of each gateway's health endpoints. */
   admins(): readonly string[];
-  /** Marks the platform as ready: its bindings are applied. It stays ready while all processes serve. */
+  /** Marks the platform as ready: its bindings are applied. The platform stays ready while all processes serve. */
   settled(): void;
   /**
-   * Shuts down gateways, the management API, retrieval, memory and catalogue first, which drain, then the operator with its workloads, then the
-   * services that they called: the echo provider, the issuer and the database.
+   * Shuts down the processes in order: first gateways, the management API, retrieval, memory and catalogue, which
+   * drain; then the operator with its workloads; then the services that they called: the echo provider, the issuer and
+   * the database.
    */
   stop(): Promise<void>;
 };
 
 /** The port of a leftover process, or of a program that is exiting, becomes free within seconds. */
 const portPatienceMs = 6_000;
-/** A gateway waits for streams to end; its own timeout is shorter than this one. */
+/** A gateway waits for the end of streams; its own timeout is shorter than this timeout. */
 const gatewayGraceMs = 35_000;
 const graceMs = 20_000;
 /**
- * PostgreSQL writes its memory to disk; if that takes longer than 20 s it is stopped and recovers at the next start.
+ * PostgreSQL writes its memory to disk; if this takes longer than 20 s, it is stopped and recovers at the next start.
  */
 const databaseGraceMs = 25_000;
 /** The services that write the audit log. */
@@ -80,7 +83,7 @@ const statusAgainMs = 2_000;
 
 /**
  * Starts all processes and keeps them running. @throws StartFailure when one of them cannot start, CliError busy when a
- * port is in use, the reason of the signal; no process is left running in these cases
+ * port is in use, the reason of the signal; after such an error no process is left running
  */
 export async function startSupervisedPlatform(options: PlatformOptions): Promise<SupervisedPlatform> {
   const { data } = options;
@@ -260,7 +263,7 @@ function createGroup({
     };
   }
 
-  /** Writes are serialised, so that the last one has the newest status. */
+  /** Writes are made one after another, so that the last write has the newest status. */
   function writeStatus(): void {
     if (lines === undefined) return;
     const write = async (): Promise<void> => {

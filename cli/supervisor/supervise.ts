@@ -14,7 +14,7 @@ import { allocatorOf, type ChildSpec, entries, nodeOptionsOf } from './platform-
 import { supervisedIn } from './wait-for-orphans.ts';
 
 /**
- * A process of the platform exited before it was ready. `how` describes its exit, `words` are the last lines of its
+ * A process of the platform exited before it was ready. `how` describes its exit; `words` are the last lines of its
  * log.
  */
 export class StartFailure extends CliError {
@@ -90,7 +90,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     return { line, how };
   }
 
-  /** Watches a process until it ends or shuts down. A hung process cannot shut down, so it is killed. */
+  /** Watches a process until it ends or shuts down. A hung process is killed, because it cannot shut down. */
   async function endIfHung(started: Started, url: string): Promise<boolean> {
     const over = new AbortController();
     void started.ended.then(() => over.abort());
@@ -151,11 +151,11 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
 
 type Started = ServiceProcess & {
   readonly startedAt: string;
-  /** The last lines of its log since the start, for an error message. */
+  /** Returns the last lines of its log since the start, for an error message. */
   lastWords(): string;
 };
 
-/** Starts one process of the platform, with the data directory as argument, which lists of processes show. */
+/** Starts one process of the platform. Its argument is the data directory, which is visible in lists of processes. */
 async function start({ name, kind, env }: ChildSpec, { data, say }: SuperviseOptions): Promise<Started> {
   using log = openChildLog(join(data.logs, `${name}.log`));
   const service = startService({

@@ -3,12 +3,15 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 
-/** An orphan notices the death of its supervisor and exits within seconds; a suspended one does not. */
+/**
+ * How long to wait for orphaned processes, milliseconds: an orphan notices the death of its supervisor and exits within
+ * seconds, unless it is suspended.
+ */
 const graceMs = 8_000;
 
 /**
- * The variable by which a process of the platform is recognised: unlike a process id it is never reused, unlike a
- * command line it never changes, and it exists from the start of the process. The value contains no space.
+ * The variable by which a process of the platform is recognised: unlike a process id the variable is never reused,
+ * unlike a command line it never changes, and it exists from the start of the process. The value contains no space.
  */
 export function supervisedIn(data: DataDirectory): { readonly PORTCULLIS_SUPERVISED_IN: string } {
   return { PORTCULLIS_SUPERVISED_IN: encodeURI(data.root) };

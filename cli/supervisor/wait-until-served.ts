@@ -22,8 +22,8 @@ type Served = {
 };
 
 /**
- * Waits until the example binding, if there is one, is applied and every gateway is ready. Both are needed: on a second
- * start the binding is still reported as applied before its runtimes are ready again.
+ * Waits until the example binding, if there is one, is applied and every gateway is ready. Both conditions are needed:
+ * on a second start the binding is still reported as applied before its runtimes are ready again.
  */
 export async function waitUntilServed(
   data: DataDirectory,
@@ -45,7 +45,7 @@ export async function waitUntilServed(
   }
 }
 
-/** Why the example policy is not applied; undefined when it is, or when there is no example. */
+/** The reason why the example policy is not applied; undefined if it is applied, or if there is no example. */
 async function openReason(client: KubeClient, data: DataDirectory): Promise<string | undefined> {
   const found = await look(client);
   if (found === 'applied') return undefined;
@@ -66,7 +66,7 @@ async function unreadyReason(admins: readonly string[], signal: AbortSignal): Pr
   return waiting.length === 0 ? undefined : `the routes of ${waiting.join(', ')} are not verified yet`;
 }
 
-/** State of the example binding: `applied`, `absent`, or why it is not applied. */
+/** State of the example binding: `applied`, `absent`, or the reason why it is not applied. */
 async function look(client: KubeClient): Promise<string> {
   try {
     const binding = await client.get<ModelBinding>(kinds.modelBinding, exampleBinding);
@@ -80,7 +80,7 @@ async function look(client: KubeClient): Promise<string> {
   }
 }
 
-/** Whether the gateways have yet to connect to the provider; a disabled model has no provider to connect to. */
+/** Whether the gateways have not connected to the provider yet; a disabled model has no provider. */
 function isProviderOpen({ spec, status }: ModelBinding): boolean {
   const said = (type: string) => status?.conditions?.find((condition) => condition.type === type);
   if (spec.model.state === 'Disabled' || said('Ready')?.reason === 'Disabled') return false;

@@ -17,7 +17,7 @@ export function watchApplyProblems(data: DataDirectory, say: (sentence: string) 
     watcher = watch(data.apply, (_, name) => {
       if (name === null || name === problemsFile) look();
     });
-    // After the folder was removed, `portcullis status` still reports its problems.
+    // Even after the folder was removed, `portcullis status` still reports its problems.
     watcher.on('error', () => watcher?.close());
   } catch {
     say(`${data.apply} cannot be watched on this system: see "portcullis status" for files that were not applied`);

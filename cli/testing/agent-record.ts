@@ -1,6 +1,6 @@
 import type { AgentRecord } from '#contracts/catalogue';
 
-/** A record of the catalogue by its id. */
+/** A record of the catalogue with the given id. */
 export const agentRecord = (agentId: string, change: Partial<AgentRecord> = {}): readonly [string, AgentRecord] => [
   agentId,
   {

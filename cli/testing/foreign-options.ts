@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { programs, refusalOf } from './refusal-of.ts';
 
 /**
- * The options in the message of a command that the command does not have, nor `portcullis up` if the message is about a start. The
- * options of a command in quotation marks are compared with that command.
- * @param args the command line that the message answers; a mistyped option of it is no advice
+ * The options that the message of a command names but the command does not have; if the message is about a start,
+ * `portcullis up` may have them instead. The options of a command in quotation marks are compared with that command.
+ * @param args the command line that the message answers; a mistyped option in it is not advice
  */
 export async function foreignOptions(program: string, args: readonly string[], message: string): Promise<string[]> {
   const named = [...message.matchAll(/"((?:kubectl )?portcullis) ([^"]+)"/g)];

@@ -11,7 +11,7 @@ export function descendantsOf(pid: number): readonly number[] {
   return found.slice(1);
 }
 
-/** Whether a process is running; a zombie is not. */
+/** Whether a process is running; a zombie process does not count as running. */
 export function isProcessRunning(pid: number): boolean {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })

@@ -12,8 +12,8 @@ export const programs: Readonly<Record<string, (only?: string) => Promise<Comman
 export type NamedCommand = { readonly program: string; readonly words: readonly string[] };
 
 /**
- * The problem of a command line that the program would refuse; undefined for one that it accepts.
- * @param isMention whether words are placeholders for values, and arguments may be missing
+ * The problem of a command line that the program would refuse; undefined for an accepted command line.
+ * @param isMention whether words may be placeholders for values, and arguments may be missing
  */
 export async function refusalOf(
   { program, words }: NamedCommand,
@@ -44,7 +44,7 @@ export async function refusalOf(
   return undefined;
 }
 
-/** Any word or none is a value, because a text names a value by a word in capitals or leaves it out. */
+/** Accepts any word, or no word, as a value, because a text replaces a value by a word in capitals or leaves it out. */
 function acceptAnyValue(option: Option): void {
   delete option.parseArg;
   option.optional ||= option.required;

@@ -11,7 +11,7 @@ type CliOptions = { input?: string; data?: string; environment?: Readonly<Record
 type InProcessOptions = CliOptions & {
   /** Streams that are shown as terminals. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
-  /** Another program than `portcullis`. */
+  /** The program to run instead of `portcullis`. */
   readonly program?: typeof runCommandLine;
 };
 
@@ -42,8 +42,8 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
 }
 
 /**
- * Runs the command line in this process, which is faster than starting another one. It replaces the environment and the
- * standard streams, so one command runs at a time.
+ * Runs the command line in this process, which is faster than starting another process. The environment and the
+ * standard streams are replaced meanwhile, so that only one command runs at a time.
  */
 export async function runInProcess(
   args: readonly string[],

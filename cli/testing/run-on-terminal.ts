@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { until } from '#kit/testing/until';
 import { checkout } from '../platform/data-directory.ts';
 
-/** Why commands cannot be run on a terminal here; undefined where `script` of util-linux is installed. */
+/**
+ * The reason why commands cannot be run on a terminal on this machine; undefined if `script` of util-linux is
+ * installed.
+ */
 export const missingTerminal = /util-linux/.test(String(spawnSync('script', ['--version']).stdout))
   ? undefined
   : 'script of util-linux is not installed';

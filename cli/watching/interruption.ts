@@ -1,4 +1,4 @@
-/** Aborted by Ctrl-C, by SIGTERM, and when the reader of the output has ended. */
+/** A signal that is aborted by Ctrl-C, by SIGTERM, and when the reader of the output has ended. */
 type Interruption = Disposable & { readonly signal: AbortSignal };
 
 /** Until disposal, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */

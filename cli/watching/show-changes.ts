@@ -76,7 +76,7 @@ function showRows(kind: Kind, { headers, format, showLabels, allNamespaces }: Wa
   };
 }
 
-/** Each resource is one document: JSON objects one after the other, or YAML documents. */
+/** Writes each resource as one document: JSON objects one after another, or YAML documents. */
 function showValues(format: Exclude<Format, 'text' | 'wide'>): Show {
   let isFirst = true;
   return (changes) => {

@@ -30,8 +30,8 @@ const shortestWatchMs = 1_000;
 
 /**
  * All resources of a kind as the first batch, then every change, until the signal is aborted. After a broken connection
- * the list is read again and only differences are delivered. A management API is read again every two seconds.
- * @throws the error of the first list, and a later one that is not retryable
+ * the list is read again and only differences are delivered. With a management API the list is read every two seconds.
+ * @throws the error of the first list, and a later error that is not retryable
  */
 export async function* watchResources(options: WatchedResources): AsyncGenerator<ChangeBatch, void, void> {
   const { client, kind, selector, signal } = options;

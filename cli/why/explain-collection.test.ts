@@ -58,7 +58,7 @@ describe('portcullis why collection/NAME', () => {
     expect(refused.cause?.part).toBe('Accepted');
   });
 
-  test('a reindex in progress is not a problem, and one that failed is', () => {
+  test('a reindex in progress is not a problem, and a failed reindex is a problem', () => {
     expect(explain(but(['ProfileActive', 'False', 'Reindexing'])).cause).toBeUndefined();
     const failed = explain(but(['ProfileActive', 'False', 'ReindexFailed']));
     expect(failed.whatToDo).toContain("portcullis collection reindex 'our rules'");

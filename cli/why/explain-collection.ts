@@ -47,8 +47,8 @@ const stateWords: Readonly<Record<CollectionState, string>> = {
 };
 
 /**
- * The link for the condition `ProfileActive`. It is no fault while the condition belongs to an earlier generation, nor
- * during a reindex, in which the previous version serves.
+ * The link for the condition `ProfileActive`. The link is not a fault while the condition belongs to an earlier
+ * generation, nor during a reindex, while the previous version serves.
  */
 function profileLink(resource: Stored<CollectionResource>): Link {
   const part = 'Profile';

@@ -11,9 +11,9 @@ type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
 type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };
 
 /**
- * Explains whether a policy can be applied and, if not, why; also what delays its deletion and how the deletion is
- * cancelled. Pure.
- * @param surroundings undefined where the processes are not known, as over the management API
+ * Explains whether a policy can be applied and, if not, why; also what delays its deletion, and how the deletion can be
+ * cancelled. The function is pure.
+ * @param surroundings undefined if the processes are not known, as over the management API
  */
 export function explainPolicy(
   resource: Stored<GuardrailPolicy>,
@@ -29,7 +29,7 @@ export function explainPolicy(
     declaredLink(resource, 'Rules', 'Valid'),
     warningsLink(resource),
     ...servedLink(resource),
-    // While a policy is being deleted, its condition Ready is about the deletion.
+    // While a policy is being deleted, its condition Ready describes the deletion.
     ...(deletion.length > 0 ? [] : [declaredLink(resource, 'Record', 'Ready')]),
   ];
   const state = stateOfPolicy(resource, chain);
@@ -69,7 +69,7 @@ function servedLink(resource: Stored<GuardrailPolicy>): readonly Link[] {
   return link.state === 'open' ? [] : [link];
 }
 
-/** A warning forbids nothing. The condition is absent while the rules were not judged. */
+/** The link for warnings, which forbid nothing. The condition is absent until the rules were judged. */
 function warningsLink({ metadata, status }: Stored<GuardrailPolicy>): Link {
   const found = status?.conditions?.find(({ type }) => type === 'Warnings');
   if (found?.observedGeneration !== metadata.generation || found === undefined) {

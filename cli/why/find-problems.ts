@@ -27,7 +27,10 @@ const explained: Readonly<Record<string, InstallationProblem['component']>> = {
   Replica: 'gateway',
 };
 
-/** The problems of an installation: its processes first, then one cause for each other resource. Pure. */
+/**
+ * The problems of an installation: first problems of its processes, then one cause for each other resource. The
+ * function is pure.
+ */
 export function findProblems(installation: Installation, program: string): readonly FoundProblem[] {
   const { problems } = installation.surroundings;
   const components = new Set(problems.map(({ component }) => component));
@@ -44,7 +47,7 @@ export function findProblems(installation: Installation, program: string): reado
   });
   const { policies, collections, agents, agentVersions, surroundings } = installation;
   const declared = [
-    // Everything else about a policy shows at the bindings that refer to it.
+    // Every other problem of a policy is listed at the bindings that refer to the policy.
     ...policies
       .map((one) => ({
         part: `${kinds.guardrailPolicy.kind} ${one.metadata.name}`,
@@ -95,12 +98,12 @@ function factsOf(installation: Installation, binding: Stored<ModelBinding>): Bin
   };
 }
 
-/** One problem as the message of an error. */
+/** One problem as an error message. */
 export function causeAndRemedy({ part, message, whatToDo }: FoundProblem): string {
   return `${part}: ${message} ${whatToDo}`;
 }
 
-/** The first lines of a status: every problem with its remedy, the cause of others first. */
+/** The first lines of a status: every problem with its remedy; the cause of other problems is first. */
 export function problemsText(problems: readonly FoundProblem[]): string {
   return problems
     .map(({ part, message, whatToDo }) => `Problem: ${part}: ${message}\nWhat to do: ${whatToDo}\n`)

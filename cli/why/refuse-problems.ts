@@ -4,12 +4,12 @@ import type { FoundProblem } from './find-problems.ts';
 
 export type CheckOption = { readonly check?: boolean };
 
-/** Adds `--check`, with which a script learns from the exit code whether there is a problem. */
+/** Adds `--check`, with which the exit code tells a script whether there is a problem. */
 export function withCheck(command: Command): Command {
   return command.option('--check', 'exit with code 1 if there is a problem');
 }
 
-/** To be called after the status was written. @throws CliError failed */
+/** Must be called after the status was written. @throws CliError failed */
 export function refuseProblems(problems: readonly FoundProblem[], { check }: CheckOption): void {
   if (check !== true || problems.length === 0) return;
   const parts = [...new Set(problems.map(({ part }) => part))].join(', ');

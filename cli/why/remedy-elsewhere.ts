@@ -2,8 +2,8 @@ import { quoteWord } from '../command-line/quote-word.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 
 /**
- * Adds to a remedy the options that selected the installation, `--server` with its token or `--data`. Without them its
- * commands would use the platform of the checkout. Pure.
+ * Adds to a remedy the options that selected the installation, `--server` with its token or `--data`. Without these
+ * options the commands would use the platform of the checkout. The function is pure.
  */
 export function remedyElsewhere(
   remedy: string,

@@ -98,10 +98,10 @@ export type AgentConfig = {
     readonly memory: URL | undefined;
   };
   readonly policyTargets: string | undefined;
-  /** Undefined: a version with files enabled is not ready. */
+  /** The place of files; if undefined, a version with files enabled is not ready. */
   readonly files: FilePlace | undefined;
   readonly mcpConfirmers: readonly string[];
-  /** Undefined: no spans are recorded. */
+  /** Settings of the collector of spans; if undefined, spans are not recorded. */
   readonly traces: TraceExport | undefined;
   readonly logLevel: LogLevel;
 };

@@ -10,14 +10,18 @@ type AgainOptions = {
   readonly prepare: () => Promise<PreparedAgent>;
   /** Receives each result, and owns it from then on. */
   readonly onPrepared: (next: PreparedAgent) => void;
-  /** Receives why a version could not be prepared, as while a file of a secret is missing. It is prepared again. */
+  /**
+   * Receives the reason why a version could not be prepared, for example because the file of a secret is missing. The
+   * preparation is repeated later.
+   */
   readonly onFailed: (error: unknown) => void;
   readonly pauses?: PreparePauses | undefined;
 };
 
 /**
- * Prepares a version again while its problems can pass: a policy that is not served yet, or a check at the start that failed. A version
- * that was served once is not prepared again, and neither is one with a lasting problem. Disposing ends it.
+ * Prepares a version again while its problems are temporary: a policy that is not served yet, or a check at the start
+ * that failed. A version that was served once is not prepared again, and neither is a version with a permanent problem.
+ * Disposing ends the repetition.
  */
 export function prepareAgain({
   first,

@@ -33,15 +33,15 @@ import { windowlessPolicy } from './steps/stream-result.ts';
 /** The result of loading a bundle file. Disposing it closes everything that serves the version. */
 export type PreparedAgent = AsyncDisposable & {
   readonly served: Served;
-  /** Undefined if the file does not describe a version. */
+  /** The loaded agent; undefined if the file does not describe a version. */
   readonly agent: LoadedAgent | undefined;
-  /** Whether each requested capability was confirmed, by its name. */
+  /** For each requested capability, by its name: whether the startup check confirmed it. */
   readonly capabilities: Readonly<Record<string, boolean>>;
-  /** Whether the version is not served for reasons that can all pass, so that it is worth to prepare it again. */
+  /** Whether all reasons for which the version is not served are temporary, so that preparing it again may succeed. */
   readonly mayPass: boolean;
   /** Problems of a served version that can pass. */
   passingProblems(): readonly AgentProblem[];
-  /** The detectors and classifiers of its policies that do not judge. */
+  /** The detectors and classifiers of the version's policies that return no judgement now. */
   failingProviders(): readonly FailingProvider[];
 };
 
@@ -95,7 +95,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     if (opened.ok) await opened.policies[Symbol.asyncDispose]();
     const isPassing = ({ code, capability }: AgentProblem): boolean =>
       code === 'policy_invalid' || implemented.some((one) => one === capability);
-    // Whether a policy judges in windows never changes within one revision.
+    // Within one revision it never changes whether a policy judges in windows.
     const mayPass = windowless === undefined && problems.every(isPassing);
     return { ...unserved(problems, agent, capabilities), mayPass };
   }

@@ -28,7 +28,7 @@ type AgentService = AsyncDisposable & {
 /** Replacements for tests. */
 type AgentOverrides = {
   readonly logger?: Logger;
-  /** How long a run continues while no client reads it, milliseconds. */
+  /** How long a run continues while no client reads its events, milliseconds. */
   readonly unwatchedMs?: number;
   /** Times of the check and of the reading of files. */
   readonly fileTimes?: FileTimes;
@@ -57,7 +57,7 @@ const ending: AgentProblem = {
 };
 
 /**
- * The process of one version of an agent. It answers health and state requests immediately. It serves the version when
+ * The process of one version of an agent. It answers health and state requests immediately. The version is served once
  * everything in its bundle was read and the startup check has confirmed each requested capability. If a version has a
  * problem, the process stays alive and not ready (`agents:health:live`), and its state names the problem.
  */

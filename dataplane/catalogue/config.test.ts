@@ -36,7 +36,7 @@ describe('settings of the catalogue', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_RELATIONS: 'openfga' })).toThrow('PORTCULLIS_OPENFGA_URL');
   });
 
-  test('a process that only answers requests needs no access to the resources, and every other one does', () => {
+  test('a process that only answers requests needs no access to the resources, and every other process needs it', () => {
     const { PORTCULLIS_API_URL: _url, PORTCULLIS_API_TOKEN_FILE: _token, ...without } = env;
     expect(readConfig({ ...without, PORTCULLIS_ROLE: 'api' }).config.api).toBeUndefined();
     expect(readConfig({ ...env, PORTCULLIS_ROLE: 'api' }).config.api).toBeUndefined();

@@ -94,14 +94,14 @@ export type CatalogueConfig = {
   readonly identity: IdentityMode;
   readonly databaseUrl: string;
   readonly relations: RelationsChoice;
-  /** Undefined where the role is `api`: such a process reads the database only. */
+  /** Access to the resources; undefined if the role is `api`, because such a process reads only the database. */
   readonly api: ResourceAccess | undefined;
   readonly modelGateway: URL;
   readonly modelsFile: string;
   readonly embeddingProfile: string | undefined;
   readonly indexBytes: number;
   readonly requests: { readonly atOnce: number; readonly perMinute: number };
-  /** Undefined where no events are delivered. */
+  /** Settings of the events; undefined if no events are delivered. */
   readonly events: EventsConfig | undefined;
   /** The policy that checks the texts of cards before they are shown. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';

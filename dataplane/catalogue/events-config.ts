@@ -1,7 +1,7 @@
 import { ConfigError, setting } from '#kit/env/read-environment';
 import type { NatsOptions } from '#queue/adapters/nats/nats-queue';
 
-/** Where the events of agents are sent. */
+/** Settings of the receiver to which events of agents are sent. */
 export const eventSettings = {
   PORTCULLIS_EVENTS_URL: setting.optional(
     setting.url({ help: 'webhook that gets the events of agents as CloudEvents; without it none are delivered' }),
@@ -46,7 +46,7 @@ export type EventsConfig = { readonly source: string } & (
   | { readonly kind: 'nats'; readonly nats: NatsOptions }
 );
 
-/** Undefined where no events are delivered. @throws ConfigError */
+/** Reads the settings of the events; undefined if no events are delivered. @throws ConfigError */
 export function eventReceiverOf(read: EventValues): EventsConfig | undefined {
   const { PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: secretFile } = read;
   const source = read.PORTCULLIS_EVENTS_SOURCE;

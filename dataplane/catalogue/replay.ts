@@ -1,4 +1,5 @@
-// Sends events again. An administrator runs it where the settings of the worker are: with kubectl exec in its pod.
+// Sends events again. An administrator runs this program with kubectl exec in the pod of the worker, which has the
+// settings.
 import { describeFailure } from '#kit/log/describe-failure';
 import { connectSql, passwordFrom } from '#sql/connect';
 import { readConfig } from './config.ts';

@@ -71,7 +71,7 @@ const pollMs = 1_000;
 /** How long a stream that the relay creates keeps events, hours: as long as the outbox. */
 const streamHours = 168;
 
-/** Composes one replica. Disposing drains it: requests in flight finish, then the feed, then the connections. */
+/** Composes one replica. Disposing drains it in this order: requests in flight, the feed, the connections. */
 export async function createCatalogueService(
   config: CatalogueConfig,
   secrets: CatalogueSecrets,
@@ -136,7 +136,8 @@ export async function createCatalogueService(
     if (found.length > 0) return found;
     isFilled ||= await isFed(database.sql).catch(() => false);
     if (!isFilled) return ['the resources of agents were never read completely'];
-    // The API answers all the same, without interfaces: only a process that does nothing but follow is not ready.
+    // The API answers even while the feed lags, without interfaces: only a process that does nothing but follow is then
+    // not ready.
     const isBehind = config.role === 'worker' && feed !== undefined && feed.ageMs() > mostAgeSeconds * 1_000;
     return isBehind ? ['the resources of agents cannot be followed'] : [];
   };

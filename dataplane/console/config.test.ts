@@ -58,7 +58,7 @@ describe('settings of the console', () => {
     expect(() => shown({ PORTCULLIS_ACT_CHAIN: 'maybe' })).toThrow('PORTCULLIS_ACT_CHAIN');
   });
 
-  test.each([31, 33])('a cookie key of %i bytes is refused, and one of 32 is accepted', (bytes) => {
+  test.each([31, 33])('a cookie key of %i bytes is refused, and a cookie key of 32 bytes is accepted', (bytes) => {
     expect(() => readCookieKey(keyFile(bytes))).toThrow(`holds ${bytes} bytes`);
     expect(readCookieKey(keyFile(32))).toHaveLength(32);
   });

@@ -16,12 +16,14 @@ type ConsoleService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-/** How long requests in flight may take during a shutdown, milliseconds; streams of pages end at its beginning. */
+/**
+ * How long requests in flight may take during a shutdown, milliseconds; streams of pages end when the shutdown begins.
+ */
 const drainMs = 3_000;
 
 /**
- * Composes one replica, which holds no data: sessions are in the cookies of browsers. It is ready as soon as it
- * listens: each page names the service that does not answer.
+ * Composes one replica, which holds no data: sessions are in the cookies of browsers. The replica is ready as soon as
+ * it listens, because each page names a service that does not answer.
  * @throws ListenError, TlsPairError
  */
 export async function createConsoleService(

@@ -7,7 +7,10 @@ export type EchoService = AsyncDisposable & { readonly url: string };
 
 /** Grace period for requests in flight after the shutdown began, milliseconds. */
 const graceMs = 3_000;
-/** How long the server answers requests on idle connections after the shutdown began, with `connection: close`. */
+/**
+ * How long the server still answers requests on idle connections after the start of the shutdown, with `connection:
+ * close`, milliseconds.
+ */
 const idleMs = 2_000;
 
 /** The built-in offline provider: an OpenAI-compatible server that answers with the text of the request. */
@@ -20,7 +23,7 @@ export async function createEchoService(config: EchoConfig): Promise<EchoService
     keepAliveTimeoutMs: 60_000,
     maxHeaderBytes: 16_384,
     fetch: (request, env) => app.fetch(request, env),
-    // The only error that can occur here is a client that disconnects while it receives its answer.
+    // A handler can fail only if a client disconnects while it receives its answer.
     onHandlerError: () => undefined,
   });
   return {

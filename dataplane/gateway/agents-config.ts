@@ -83,12 +83,12 @@ export type AgentsConfig = {
   readonly signingKeysFile: string;
   readonly identity: IdentityMode;
   readonly rights: RelationsAccess;
-  /** `issuer|subject` of each. */
+  /** Each confirmer as `issuer|subject`. */
   readonly confirmers: readonly string[];
   /** Path of connections.yaml. */
   readonly connectionsFile: string | undefined;
   readonly runs: RunLimits;
-  /** Undefined without a limit. */
+  /** The budgets of persons; undefined without a limit. */
   readonly budgets: BudgetLimits | undefined;
 };
 

@@ -40,9 +40,9 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly logger: Logger;
   /** Path of the file of a credential. */
   readonly credentialFile: (name: string) => string;
-  /** Rights in place of those of the settings. */
+  /** A store of rights that replaces the one of the settings. */
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'> | undefined;
-  /** Budgets in place of those of the settings. */
+  /** Budgets that replace those in the settings of the gateway. */
   readonly budgets?: RunBudgets | undefined;
   /** Replaces the age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number | undefined;
@@ -54,10 +54,10 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
 
 /** A run begins at most this time after the right to start it was confirmed, milliseconds. */
 const rightsAgeMs = 1_000;
-/** How often versions whose runs have ended are dropped from memory, milliseconds. */
+/** How often versions whose runs have ended are removed from memory, milliseconds. */
 const forgetMs = 60_000;
 
-/** The agents of one gateway replica. */
+/** The agents that one gateway replica serves. */
 export type HeldAgents = {
   readonly table: Pick<AgentTable, 'isComplete' | 'hasPending'>;
   readonly keys: GatewayKeyRing;

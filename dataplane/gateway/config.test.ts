@@ -28,7 +28,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('protective gateway settings have no default except the strict one', () => {
+test('protective gateway settings have no default except the strict value', () => {
   using folder = temporaryFolder();
   const env = environment(folder.path);
   const { config } = readConfig(env);

@@ -90,7 +90,7 @@ export const settings = {
 
 type Address = { readonly host: string; readonly port: number };
 
-/** The issuer of agent tokens, and the file of its keys, public or for signing. */
+/** The issuer of agent tokens, and the file of its keys: public keys, or the keys for signing. */
 export type AgentIssuer = { readonly issuer: string; readonly keysFile: string };
 
 export type GatewayConfig = {
@@ -108,9 +108,9 @@ export type GatewayConfig = {
   readonly clients:
     | { readonly auth: 'open' }
     | { readonly auth: 'keys'; readonly keysFile: string; readonly agents?: AgentIssuer };
-  /** Undefined for a gateway of models only. */
+  /** Settings for agents; undefined for a gateway that serves models only. */
   readonly agents?: AgentsConfig;
-  /** Absent: no spans are recorded. */
+  /** Settings of the collector of spans; if absent, spans are not recorded. */
   readonly traces?: TraceExport;
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
@@ -119,7 +119,10 @@ export type GatewayConfig = {
    * address.
    */
   readonly maxChecksPerAddress: number;
-  /** Bytes of requests and whole answers that all requests hold together; each of both has at most 20 MiB. */
+  /**
+   * Bytes of requests and whole answers that all requests hold together; one request and one answer have at most 20 MiB
+   * each.
+   */
   readonly maxHeldBytes: number;
   readonly logLevel: LogLevel;
 };
@@ -178,7 +181,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
 type GivenIssuer = {
   readonly issuer: string | undefined;
   readonly keysFile: string | undefined;
-  /** Whether this gateway has the keys of the issuer, because it serves agents. */
+  /** Whether this gateway signs tokens with the keys of the issuer, because it serves agents. */
   readonly isSigned: boolean;
 };
 

@@ -47,16 +47,16 @@ export type GatewayOverrides = {
   readonly routes?: OpenRouteSource;
   readonly agentRoutes?: OpenRouteSource<AgentRoute>;
   readonly reports?: ReportSink;
-  /** The rights on agents, in place of those of the database. */
+  /** A store of rights on agents that replaces the one of the database. */
   readonly rights?: Pick<Relations, 'check' | 'checkerOf'>;
-  /** The budgets of runs, in place of those of the database. */
+  /** Budgets of runs that replace those of the database. */
   readonly budgets?: RunBudgets;
   /** The age of rights at which a run has them checked again, milliseconds. */
   readonly rightsAgeMs?: number;
   /** The clock of the bounds of requests to agents, milliseconds. */
   readonly requestClock?: () => number;
   readonly logger?: Logger;
-  /** The file of the token of administrators, instead of that of the settings. */
+  /** The file of the administrators' token, which replaces the one of the settings. */
   readonly adminTokenFile?: string;
   readonly streamIdleMs?: number;
   readonly maxRequestMs?: number;
@@ -67,7 +67,8 @@ export type GatewayOverrides = {
   /** Grace period for requests in flight after the shutdown began, milliseconds. */
   readonly drainMs?: number;
   /**
-   * How long idle connections stay open after the shutdown began, so that their next answer says `connection: close`.
+   * How long idle connections stay open after the start of the shutdown, so that their next answer has `connection:
+   * close`.
    */
   readonly idleMs?: number;
 };
@@ -86,11 +87,11 @@ const heldWaitMs = 10_000;
 const clientIdleMs = 30_000;
 const drainMs = 20_000;
 /**
- * How long clients may still send requests on open connections during a shutdown; their answers say `connection:
- * close`.
+ * How long clients may still send requests on open connections during a shutdown, milliseconds; the answers have
+ * `connection: close`.
  */
 const idleMs = 2_000;
-/** How long interrupted requests may take to send their error. */
+/** How long interrupted requests may take to send their error, milliseconds. */
 const interruptedMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
 
@@ -244,7 +245,10 @@ type HeldRoutes = {
   /** The checks of requests. */
   readonly checks: Gateway['checks'];
   isReady(): boolean;
-  /** Call this method after each change of a route of an agent, or of the stores of its calls. */
+  /**
+   * Notifies the gateway of a change of a route of an agent, or of the stores of its calls. It must be called after
+   * each such change.
+   */
   changed(routeChanged: boolean): void;
   /** Writes in the gateway's report that the replica is no longer ready. */
   withdraw(): void;

@@ -10,8 +10,8 @@ import { openIdConfiguration } from './http/open-id-configuration.ts';
 type IssuerService = AsyncDisposable & { readonly url: string };
 
 /**
- * The development issuer publishes its public keys on loopback. It has no operation that signs: tokens are signed by
- * processes that can read the key file.
+ * The development issuer publishes its public keys on loopback. It has no operation that signs: processes that can read
+ * the key file sign tokens themselves.
  * @throws SigningKeysError
  */
 export async function createIssuerService(

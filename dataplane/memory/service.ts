@@ -41,13 +41,13 @@ import { indexRoomOf } from './people/index-room.ts';
 import { memorySource } from './search/memory-source.ts';
 import { packMemories } from './search/pack-memories.ts';
 
-/** Milliseconds. */
+/** Times of the memory service, milliseconds. */
 type MemoryTimes = {
   /** Longest time that an event waits for its next attempt after its worker died. */
   readonly leaseMs: number;
-  /** How often workers poll the table without a hint. */
+  /** How often workers poll the table without a notification. */
   readonly pollMs: number;
-  /** How often expired rows and missing vectors are searched for. */
+  /** How often the service searches for expired rows and missing vectors. */
   readonly maintainMs: number;
 };
 
@@ -63,7 +63,7 @@ export type MemoryOverrides = {
   readonly times?: Partial<MemoryTimes>;
   /** Time between two looks for lost tables, milliseconds. */
   readonly tablesMs?: number;
-  /** Called by a worker after each step; tests stop the process there. */
+  /** A worker calls this function after each step; tests stop the process in it. */
   readonly onStep?: (step: EventStep) => void;
 };
 
@@ -81,7 +81,7 @@ const eventsTopic = 'memory_events';
 /** Topic of hints about erased persons. */
 const erasuresTopic = 'memory_erasures';
 
-/** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
+/** Composes one replica. Disposing drains it in this order: requests in flight, the worker, the connections. */
 export async function createMemoryService(
   config: MemoryConfig,
   secrets: MemorySecrets,

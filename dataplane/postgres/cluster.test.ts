@@ -226,7 +226,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics
     expect(await metric(server, 'oldest_transaction_seconds{')).toBe(0);
     expect(await metric(server, 'connections_max{')).toBe(200);
     const { bavail, bsize } = statfsSync(folder);
-    // Other processes write to the same file system meanwhile.
+    // Other processes write to the same file system during the test.
     expect((await metric(server, 'storage_available_bytes{')) / (bavail * bsize)).toBeCloseTo(1, 1);
     const before = await metric(server, 'database_bytes{');
     await using client = connect(server);

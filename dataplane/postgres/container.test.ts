@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
     expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
   });
 
-  // Process id 1 is the process itself; the next ids are those of its threads, which PostgreSQL mistakes for processes.
+  // This process has the id 1; the next ids belong to its threads, which PostgreSQL would take for processes.
   test.each([1, 2, 3, 5, 7])(
     'a lock file that names process %i of an earlier container does not prevent a start',
     async (pid) => {

@@ -27,7 +27,7 @@ type OpenDatabase = AsyncDisposable & {
   readonly access: ServerAccess;
 };
 
-/** Attempts to find a free port. Another process may take a port before the server binds it. */
+/** Number of attempts to find a free port. Another process may take a port before the server binds it. */
 const portTries = 5;
 
 /**
@@ -76,8 +76,8 @@ async function killIfHung(server: RunningServer, address: HostPort): Promise<boo
 type Serving = { readonly server: RunningServer; readonly address: HostPort };
 
 /**
- * When the database has another password than the file, stops the server, sets the password of the file, and starts the
- * server again.
+ * Called if the password of the database differs from the password file: stops the server, sets the password from the
+ * file, and starts the server again.
  */
 async function serveWithPassword(
   directory: ServerDirectory,
@@ -135,7 +135,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** @returns false when the password of the file is not that of the database, so that no client could connect */
+/** @returns false if the password of the file is not the password of the database, so that no client could connect */
 async function ensureDatabase(address: HostPort, password: string): Promise<boolean> {
   await using database = connectSql({
     url: urlOf(reachable(address), 'postgres'),

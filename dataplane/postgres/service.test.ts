@@ -105,7 +105,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(existsSync(data())).toBe(false);
   });
 
-  test('clients are not superusers and cannot connect as one', async () => {
+  test('clients are not superusers and cannot connect as a superuser', async () => {
     await using server = await start();
     const [role] = await query(server, 'select rolsuper, rolreplication from pg_roles where rolname = current_user');
     expect(role).toEqual({ rolsuper: false, rolreplication: false });

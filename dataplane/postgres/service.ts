@@ -14,7 +14,7 @@ type PostgresService = AsyncDisposable & {
 
 /**
  * The embedded PostgreSQL: creates its folder at the first start, serves one database, and ends this process when the
- * server exits. The admin address answers from the start, because a recovery may take long.
+ * server exits. The admin address answers from the beginning, because a recovery may take a long time.
  * @throws ServerError
  */
 export async function createPostgresService(config: PostgresConfig, signal: AbortSignal): Promise<PostgresService> {

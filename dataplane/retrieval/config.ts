@@ -104,7 +104,7 @@ export type RetrievalConfig = {
   readonly relations: RelationsChoice;
   readonly modelGateway: URL;
   readonly modelsFile: string;
-  /** Documents are judged by the served policy of this target, or not at all. */
+  /** The settings of the guard: documents are judged by the served policy of this target, or not at all. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly stores: StoresConfig;
   readonly indexBytes: number;

@@ -51,7 +51,7 @@ export type OpenedIndex = {
   readonly held?: HeldIndex;
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Brings committed changes, such as deletions, into an index outside of this process. */
+  /** Applies committed changes, such as deletions, to an index outside of this process. */
   readonly followChanges: (signal: AbortSignal) => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
   readonly clearLeft: (signal: AbortSignal) => Promise<void>;
@@ -79,7 +79,7 @@ export async function openIndex(
       preloaded: index,
       held: index,
       name: 'embedded',
-      // It answers a query only after it read the committed changes from PostgreSQL.
+      // The index answers a query only after it has read the committed changes from PostgreSQL.
       answers: () => database.sql`select 1`,
       dropPartition: (collectionId, version) => index.drop(partitionName({ collectionId, version })),
       followChanges: async () => undefined,
@@ -103,7 +103,7 @@ export async function openIndex(
 
 type SourcesWatch = {
   readonly logger: Logger;
-  /** Whether the newest change of the file of sources was refused. */
+  /** Receives whether the newest change of the file of sources was refused. */
   readonly onRefused: (isRefused: boolean) => void;
 };
 

@@ -47,7 +47,7 @@ import { readIndexState } from './monitoring/read-index-state.ts';
 import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
 import { wholeTextLimits } from './pack/read-whole-texts.ts';
 
-/** Replacements for tests. */
+/** Replacements for parts of the service in tests. */
 export type RetrievalOverrides = {
   readonly logger?: Logger;
   readonly models?: Models;
@@ -66,18 +66,18 @@ export type RetrievalOverrides = {
 type RetrievalService = AsyncDisposable & {
   /** Origin for clients of the API; undefined for a process with the worker role only. */
   readonly url: string | undefined;
-  /** Origin for managers of collections; undefined if it is not configured. */
+  /** Base URL for managers of collections; undefined if it is not configured. */
   readonly internalUrl: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
   readonly adminUrl: string;
 };
 
-/** Fewer than the connections of the pool. */
+/** This number is smaller than the number of connections of the pool. */
 const creationsAtOnce = 2;
 const service = 'retrieval';
 const migrations = new URL('./migrations/', import.meta.url);
 
-/** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
+/** Composes one replica. Disposing drains it in this order: requests in flight, the worker, the connections. */
 export async function createRetrievalService(
   config: RetrievalConfig,
   secrets: RetrievalSecrets,

@@ -51,7 +51,7 @@ export type StoresConfig = {
   /** The S3 service for staging in a bucket and for reading content_ref. */
   readonly s3: S3Options | undefined;
   readonly contentSourcesFile: string | undefined;
-  /** Undefined if the search index is in the memory of each process. */
+  /** Settings of OpenSearch; undefined if the search index is in the memory of each process. */
   readonly openSearch: OpenSearchChoice | undefined;
 };
 
@@ -87,7 +87,7 @@ function natsOf(read: StoreValues): NatsOptions | undefined {
   const url = read.PORTCULLIS_NATS_URL;
   const [credentials, ca] = [read.PORTCULLIS_NATS_CREDENTIALS_FILE, read.PORTCULLIS_NATS_CA_FILE];
   if (url === undefined) return undefined;
-  // The value is not repeated: people write passwords into addresses.
+  // The message does not repeat the value, because people write passwords into addresses.
   if (!/^(?:nats|tls):\/\/[^\s@/?#]+$/.test(url)) {
     throw new ConfigError(['PORTCULLIS_NATS_URL must be nats://host:port or tls://host:port, without a user']);
   }

@@ -10,7 +10,9 @@ import { messageOf } from '../../dataplane/agents/testing/start-agent.ts';
 import { alias } from '../support/start-guarded-gateway.ts';
 import { type AgentGateway, startAgentGateway } from './start-agent-gateway.ts';
 
-/** After a load of keys an agent asks for an unknown one 30 s later at the earliest (docs/call-an-agent.md). */
+/**
+ * After it has loaded the keys, an agent requests an unknown key 30 s later at the earliest (docs/call-an-agent.md).
+ */
 const publishedMs = 33_000;
 
 describe.skipIf(missingPostgres !== undefined)('a rotation of the signing keys of the gateway', () => {
@@ -32,7 +34,10 @@ describe.skipIf(missingPostgres !== undefined)('a rotation of the signing keys o
 
   const body = messageOf({ text: 'hello' });
 
-  /** A call of the agent, which asks a model with a token of the exchange. @returns undefined if it has the answer */
+  /**
+   * Calls the agent, which calls a model with a token of the exchange. @returns the fault; undefined if the call has
+   * its answer
+   */
   async function faultOf(operation: string): Promise<string | undefined> {
     const answer = await world.call(`${agentId}/message:${operation}`, { as: 'ann', body });
     const text = await answer.text();

@@ -4,10 +4,13 @@ import { compareHidden, missingAgents } from '../support/compare-hidden.ts';
 import type { FigureSize } from '../support/figure.ts';
 
 const pairs = { full: 20_000, small: 1_000 } as const;
-/** Groups that may view and invoke the hidden agent, so that a question from its side would cost more than one about nothing. */
+/**
+ * Number of groups that may view and invoke the hidden agent, so that a question from the side of the agent would cost
+ * more than for a missing agent.
+ */
 const groups = 50;
 
-/** Calls, by a person without rights, of an agent that 50 groups may view and invoke, and of two missing ones. */
+/** Calls, by a person without rights, of an agent that 50 groups may view and invoke, and of two missing agents. */
 export async function measureHiddenCalls(relations: Relations, size: FigureSize, say: (progress: string) => void) {
   await relations.grant(
     Array.from({ length: groups }, (_one, at) =>

@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
     expect((await world.call(`${agentId}/mcp`, { as: 'ben', body: message, headers })).status).toBe(404);
     expect((await world.call(`${agentId}/message:send`, { as: 'ben', body })).status).toBe(200);
 
-    // With R2 the running process takes every caller whom the gateway admits, without a restart.
+    // With R2 the running process accepts every caller whom the gateway admits, without a restart.
     await world.serve({ name: 'question', agentId, versions: [version], served: version.versionId, exposure: 'R2' });
     const admitted = await world.call(`${agentId}/mcp`, { as: 'ben', body: message, headers });
     expect([admitted.status, admitted.headers.has('mcp-session-id')]).toEqual([200, true]);

@@ -27,11 +27,14 @@ export type AgentGateway = AsyncDisposable & {
   readonly relations: Relations;
   /** The file with the signing keys of the gateway. */
   readonly signingKeysFile: string;
-  /** A token of the OIDC issuer for a person, with further claims. */
+  /** A token of the OIDC issuer for a person; `more` adds claims. */
   personToken(subject: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Grants the right to a person. */
   allow(subject: string, right: 'invoke' | 'view', agentId: string): Promise<void>;
-  /** Starts the process of a version, as the operator does. It has the keys of the gateway in a file, or fetches them. */
+  /**
+   * Starts the process of a version, as the operator does. The process has the keys of the gateway in a file, or
+   * fetches them.
+   */
   startVersion(
     bundle: AgentBundle,
     keys?: 'in a file' | 'fetched',
@@ -51,8 +54,8 @@ type AgentRequest = {
 };
 
 /**
- * The gateway process with agents: rights in PostgreSQL, people of an OIDC issuer with its own keys, resources of the
- * operator's server, a guarded model.
+ * Starts the gateway process with agents: rights in PostgreSQL, people of an OIDC issuer with its own keys, resources
+ * of the operator's server, a guarded model.
  */
 export async function startAgentGateway(settings: Readonly<Record<string, string>> = {}): Promise<AgentGateway> {
   await using parts = new AsyncDisposableStack();

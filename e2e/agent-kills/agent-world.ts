@@ -13,11 +13,11 @@ import { startTestOperator } from '../../operator/testing/start-test-operator.ts
 import { completionBody } from '../support/scripted-upstream.ts';
 
 type AgentWorld = AsyncDisposable & {
-  /** How often the model was asked each question. */
+  /** How often the model received each question. */
   readonly asked: ReadonlyMap<string, number>;
-  /** Process id of the version, while one runs. */
+  /** Process id of the version; undefined while no process runs. */
   pid(): number | undefined;
-  /** Origin of the version, while it is ready. */
+  /** Origin of the version; undefined while it is not ready. */
   address(): Promise<string | undefined>;
   /** Waits until the version is ready. */
   ready(): Promise<string>;

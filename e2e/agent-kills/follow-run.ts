@@ -1,9 +1,9 @@
-/** How a run ended for its client. `untyped` is a fault: the client cannot see whether the run was complete. */
+/** How a run ended for its client. `untyped` is a fault: the client cannot tell whether the run was complete. */
 export type ClientEnd =
   | { readonly kind: 'answered' }
-  /** An error of the protocol with its code. */
+  /** The run ended with an error of the protocol, which has a code. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** The connection broke before the end: the client can tell that the run has no result. */
+  /** The connection broke before the end, so that the client can tell that the run has no result. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'untyped'; readonly why: string };
 

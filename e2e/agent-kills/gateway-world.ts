@@ -5,7 +5,7 @@ import { alias } from '../support/start-guarded-gateway.ts';
 import { type ClientEnd, followRun } from './follow-run.ts';
 
 type GatewayWorld = AsyncDisposable & {
-  /** How often the model was asked each question. */
+  /** How often the model received each question. */
   asked(): ReadonlyMap<string, number>;
   /** Sends a question through the gateway. @returns how its run ended for the client */
   follow(question: string, way: 'send' | 'stream'): Promise<ClientEnd>;

@@ -18,7 +18,7 @@ function sampleVersions(names: readonly string[]): readonly AgentVersion[] {
 
 /**
  * Applies versions with one `kubectl apply` and waits until each of them is Ready.
- * @returns seconds from the start of kubectl to the last one, and the resources
+ * @returns the seconds from the start of kubectl until the last version is ready, and the resources
  */
 export async function applyUntilReady(
   { client, apply }: { readonly client: KubeClient; readonly apply: (text: string) => Promise<unknown> },

@@ -7,10 +7,13 @@ import type { ConfigMap, Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { ReachPod } from '../../operator/agents/adapters/deployments/agent-looks.ts';
 
-/** Label of the pod of a version, with the name of its ConfigMap. */
+/** Label with the name of the ConfigMap, on the pod of a version. */
 const workloadLabel = 'portcullis.dev/agent-workload';
 
-/** One server that answers for the pods of versions that no container runs, each with the bundle of its ConfigMap. */
+/**
+ * Starts one server that answers for the pods of versions that no container runs, each with the bundle of its
+ * ConfigMap.
+ */
 export async function startPretendedProcesses(
   client: Pick<KubeClient, 'get' | 'list'>,
 ): Promise<AsyncDisposable & { readonly reach: ReachPod }> {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** One call of the process with this token, or without a token. */
+/** Calls the process once, with this token or without a token. */
 async function call(token: string | undefined, path = '/message:send', body: object = messageOf({ text: 'hello' })) {
   const answer = await fetch(`${world.agent.url}${path}`, {
     method: 'POST',

@@ -1,13 +1,13 @@
 import { agentId } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 
-/** How a call ended at its client. */
+/** How a call ended for its client. */
 export type CallEnd = {
   readonly id: string;
   readonly begun: number;
   readonly ended: number;
   readonly result:
     | { readonly kind: 'whole'; readonly version: string }
-    /** Refused, or broken off with a last event that gives the reason. */
+    /** The call was refused, or broken off with a last event that gives the reason. */
     | { readonly kind: 'typed'; readonly code: string }
     | { readonly kind: 'untyped'; readonly why: string };
 };

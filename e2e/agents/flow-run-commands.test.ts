@@ -257,7 +257,7 @@ describe('portcullis flow run', () => {
     ] as const) {
       expect(await run(reader, '--file', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
     }
-    // A text of the limit is read; the output of the flow is then too large for its schema.
+    // A text with the maximum length is read; the output of the flow is then too large for its schema.
     const largest = await run(reader, '--file', folder.write('largest.txt', 'x'.repeat(limit)));
     expect(largest.stderr).not.toContain('make it smaller');
     expect(await run(reader, '--file', notes, '--input', '{"file":{"fileId":"file-1"}}')).toMatchObject({ code: 2 });

@@ -11,7 +11,10 @@ type GatewayProxy = AsyncDisposable & {
   connect(send: typeof fetch): void;
 };
 
-/** Stands for the agent gateway, for clients in other processes: it passes every request on with its own identity. */
+/**
+ * A server that stands for the agent gateway, for clients in other processes: it forwards every request with an
+ * identity of its own.
+ */
 export async function openGatewayProxy(): Promise<GatewayProxy> {
   let send: typeof fetch = fetch;
   const path = '/agents/question/versions/3';

@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     const asked = await world.send(planner, [{ text: 'green tea' }]);
     expect(memoriesOf(dataOf(asked)['known'])).toContain('Ann likes green tea.');
     expect(dataOf(asked)['weather']).toBe('It is 21 degrees in green tea.');
-    // The server gets the credential of the connection and nothing that identifies the user or the run.
+    // The server receives the credential of the connection, and nothing that identifies the user or the run.
     const seen = JSON.stringify(tools.seen);
     expect(seen).toContain('Bearer tool-secret');
     expect(seen).not.toMatch(/\bann\b|acme|eyJ|traceparent/);

@@ -60,7 +60,7 @@ async function startImage(versionId: string): Promise<typeof image> {
   return { url: `http://127.0.0.1:${port}`, child };
 }
 
-/** A version with one run at a time, of which no run is left. */
+/** Serves a version with one run at a time, of which no earlier run is left. */
 async function serveAlone(output: RouteGuardrail): Promise<string> {
   const versionId = randomUUID();
   const own = await startImage(versionId);

@@ -5,9 +5,9 @@ import { startProcess } from '../support/start-process.ts';
 
 type Options = {
   readonly rounds: number;
-  /** Whole calls of a round through each server. */
+  /** Number of complete calls in a round through each server. */
   readonly calls: number;
-  /** Events of the one stream of a round through each server. */
+  /** Number of events in the single stream of a round through each server. */
   readonly events: number;
   readonly say: (progress: string) => void;
 };
@@ -22,8 +22,8 @@ type AgentSpeed = {
 type Server = 'direct' | 'relay' | 'gateway';
 
 /**
- * Whole calls and streams of a stub of an agent: without anything between, through a bare relay of Node, and through the gateway
- * with identity and rights. The servers take turns within each round, one call at a time.
+ * Measures whole calls and streams of a stub of an agent: directly, through a bare relay of Node, and through the
+ * gateway with identity and rights. The servers take turns within each round, one call at a time.
  */
 export async function measureAgentSpeed({ rounds, calls, events, say }: Options): Promise<AgentSpeed> {
   await using parts = new AsyncDisposableStack();

@@ -20,7 +20,7 @@ type Options = {
   readonly streams: number;
   /** Streams of a real agent at a time. */
   readonly realStreams: number;
-  /** Time in which all of them begin, and time for which they are watched then. */
+  /** Time in which all streams begin, and time for which they are then watched. */
   readonly openingMs: number;
   readonly holdMs: number;
   readonly say: (progress: string) => void;
@@ -38,7 +38,7 @@ type StreamsResult = {
 };
 
 const stubId = '01890a5d-ac96-774b-bcce-b302099a8071';
-/** Of ten clients, seven read as the events come, two slowly, and one disconnects and begins again. */
+/** Of ten clients, seven read events as they arrive, two read slowly, and one disconnects and begins again. */
 const readers: readonly Reader[] = [...Array<Reader>(7).fill('quick'), 'slow', 'slow', 'vanishing'];
 const everyMs = 1_000;
 /** Time between two reads of a slow client of the real agent. */
@@ -62,7 +62,8 @@ export async function measureStreams({
     PORTCULLIS_AGENT_RUNS_PER_MINUTE: '1000000',
   });
   const { pid, ready } = world.platform.gateway;
-  // Every stream is open until its client was watched. The stub closes idle connections soon, so that none is taken for lost.
+  // Every stream is open until its client was observed. The stub closes idle connections early, so that none of them
+  // counts as lost.
   const events = Math.ceil((openingMs + holdMs * 1.25) / everyMs);
   await using stub = await startProcess({
     file: 'e2e/agents/stub-agent-process.ts',
@@ -93,7 +94,7 @@ export async function measureStreams({
   let isOver = false;
   const open = new Set<number>();
   async function readStub(place: number, reader: Reader): Promise<void> {
-    // Clients come one after the other: a server accepts a few hundred connections at the same moment.
+    // Clients connect one after another, because a server accepts only a few hundred connections at the same moment.
     await pause((openingMs / 2) * (place / streams));
     do {
       sent += 1;
@@ -140,7 +141,7 @@ export async function measureStreams({
   for (const { name, uid } of await routesOf(world)) {
     await world.platform.client.delete(kinds.agentRoute, name, { uid });
   }
-  // Its connections to the gateway, which it keeps for the next call of a model, end with it.
+  // The connections to the gateway, which the agent keeps for the next call of a model, end together with the agent.
   await agent[Symbol.asyncDispose]();
   const ports = { gateway: portOf(world.url), agents: [portOf(stub.url), portOf(agent.url)] };
   const leftNow = async (): Promise<StreamsResult['left']> => {

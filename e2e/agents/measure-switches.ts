@@ -28,7 +28,7 @@ type SwitchesResult = {
 
 type Options = {
   readonly switches: number;
-  /** Every second served process is killed with SIGKILL; the others end after their last call. */
+  /** Whether every second served process is killed with SIGKILL; the other processes end after their last call. */
   readonly kills: boolean;
   /** Callers of whole answers, and as many of streams. */
   readonly callers: number;
@@ -38,12 +38,13 @@ type Options = {
 const versionOf = (at: number): string => `01890a5d-ac96-774b-bcce-${at.toString(16).padStart(12, '0')}`;
 /** A run of a version may call a model. */
 const requires = [{ kind: 'Model' as const, name: 'small' }];
-/** How long a version is served before the next switch. */
+/** How long a version is served before the next switch, milliseconds. */
 const servedMs = 150;
 
 /**
- * Switches an agent from version to version while callers send runs without a pause. Each stream asks the gateway for a token of its run
- * in the middle. The process of a version that is not served ends immediately when the gateway reports no call of it.
+ * Switches an agent from version to version while callers send runs without a pause. Each stream requests a token of
+ * its run from the gateway in the middle. The process of a version that is no longer served is ended as soon as the
+ * gateway reports no call of it.
  */
 export async function measureSwitches({ switches, kills, callers, say }: Options): Promise<SwitchesResult> {
   using folder = temporaryFolder();
@@ -129,7 +130,7 @@ function judge(
   }
   const wasServed = (versionId: string, { begun, ended }: CallEnd): boolean =>
     history.some((one) => one.versionId === versionId && one.from <= ended && one.to >= begun);
-  /** Whether the run of a call with an error was in a killed process, or could only be sent to one. */
+  /** Whether the run of a failed call was in a killed process, or could only be sent to a killed process. */
   const isOfKilled = (end: CallEnd): boolean => {
     const ran = versionsOf.get(end.id);
     if (ran !== undefined) return ran.every((version) => killed.has(version));

@@ -9,7 +9,7 @@ const ref = (path: string): string => `\${${path}}`;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('memory nodes of served versions'), () => {
   let memory: OpenedMemory;
-  /** Passes requests on to the memory service. The answers of the next `lost` ones do not arrive. */
+  /** A server that forwards requests to the memory service. The answers of the next `lost` requests do not arrive. */
   let way: ScriptedHttp;
   let lost = 0;
   beforeAll(async () => {

@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 /**
- * Refuses the requests that models of OpenAI refuse: a limit above their own one, the older name of the member, and the
- * strict mode for a schema with an object that is not closed.
+ * Refuses the requests that models of OpenAI refuse: a limit above the limit of the model, the older name of the
+ * member, and the strict mode for a schema with an object that is not closed.
  */
 function answerLikeOpenAi({ text }: SeenRequest): UpstreamScript {
   const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ function refusal(code: string): UpstreamScript {
   return { kind: 'status', status: 400, body: JSON.stringify({ error: { type: 'invalid_request_error', code } }) };
 }
 
-/** The answer of a served version to one question. */
+/** Returns the answer of a served version to one question. */
 async function askVersion(flow: Readonly<Record<string, unknown>>) {
   await using agent = await startAgent({
     bundle: agentBundle({ flow, bundle: { requires: [{ kind: 'model', name: 'guarded-echo' }] } }),
@@ -45,7 +45,7 @@ async function askVersion(flow: Readonly<Record<string, unknown>>) {
   return await agent.call('POST', '/message:send', messageOf({ text: 'What is the capital of France?' }));
 }
 
-/** The flow of `portcullis flow init`, with further members in the config of its prompt. */
+/** The flow of `portcullis flow init`, with additional members in the config of its prompt. */
 function newFlow(config: object = {}): Readonly<Record<string, unknown>> {
   const files = newFlowFiles('first', '01890a5d-ac96-774b-bcce-b302099a8079');
   const flow = parse(files['flow.yaml'] ?? '') as { nodes: { kind: string; config?: object }[] };

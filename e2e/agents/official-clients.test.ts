@@ -105,7 +105,7 @@ function sendRequest(content: Case, taskId = ''): object {
 }
 const said = (value: string): Case => ({ $case: 'text', value });
 
-/** Every event of a stream; a stream has at least one. */
+/** All events of a stream, which has at least one. */
 async function eventsOf(stream: AsyncGenerator<Event>): Promise<readonly [Case, ...Case[]]> {
   const events: Case[] = [];
   for await (const { payload } of stream) if (payload !== undefined) events.push(payload);
@@ -115,7 +115,8 @@ async function eventsOf(stream: AsyncGenerator<Event>): Promise<readonly [Case, 
 }
 
 /**
- * Signs the served card as the gateway does, and verifies it with the SDK. It is given the card as it was received: the SDK
+ * Signs the served card as the gateway does, and verifies it with the SDK. The SDK gets the card as it was received:
+ * version
  * 1.3.0 loses the security schemes of a card that its resolver has read.
  */
 async function verifySignedCard(module: string, url: string): Promise<void> {
@@ -207,7 +208,7 @@ test('the official JavaScript client of A2A completes every operation, and gets 
   };
   await attempt('version', async () => send(sendRequest(said('hello')), await clientOf(card, old)));
   await attempt('output', () => send(sendRequest(said('at length'))));
-  // The client asks only an agent whose card declares an extended card.
+  // The client requests an extended card only from an agent whose card declares one.
   const extended = await clientOf({ ...card, capabilities: { ...card.capabilities, extendedAgentCard: true } });
   await attempt('extended card', () => extended.getAgentCard({}));
   expect(ends).toEqual(transcript);

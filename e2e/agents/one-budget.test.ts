@@ -7,7 +7,7 @@ import { type GrantedAgents, startGrantedAgents } from './start-granted-agents.t
 const childId = '01890a5d-ac96-774b-bcce-b302099a8091';
 const question = `\${${'input.question'}}`;
 const ask = { kind: 'agent', inputs: { data: { question } }, config: { agentId: childId } };
-/** Asks an agent twice, one call after the other: each of its runs has two nodes. */
+/** Asks an agent twice, one call after another: each of its runs has two nodes. */
 const twice = {
   ...questionFlow(),
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8092', name: 'twice', version: 1 },
@@ -23,7 +23,7 @@ const twice = {
     { from: 'two', to: 'end' },
   ],
 };
-/** Asks an agent once for each item. */
+/** A flow that asks an agent once for each item. */
 const askingEach = (items: readonly number[], concurrency: number) => ({
   ...twice,
   nodes: [
@@ -89,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the budget of a run')
   test('portcullis flow run calls an agent with the token of a person, and no call uses the budget of the run', async () => {
     using folder = folderWithFiles();
     const token = folder.write('token', (await world.bearer()).replace('Bearer ', ''));
-    // Half of the rest for each of them would leave no node for the seventeenth.
+    // If each of them got half of the remaining budget, no node would be left for the seventeenth.
     const flow = folder.write(
       'flow.json',
       JSON.stringify(

@@ -10,7 +10,7 @@ import { ann, exampleSources, type GrantedAgents, startGrantedAgents } from './s
 const childId = '249e3b76-e867-89ca-b2be-b601401706ce';
 const input = `\${${'input.text'}}`;
 
-/** Judges its text, asks a model for each of two items, searches a collection and asks another agent. */
+/** A flow that judges its text, asks a model for each of two items, searches a collection and asks another agent. */
 const parentFlow = {
   apiVersion: 'platform.low-code.flow/v2',
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8081', name: 'traced', version: 1 },

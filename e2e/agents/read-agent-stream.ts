@@ -12,7 +12,7 @@ type Call = {
   readonly everyMs: number;
 };
 
-/** An event that shows the state of its task. */
+/** An event that contains the state of its task. */
 type Shown = {
   readonly task?: { readonly id: string; readonly status: Status };
   readonly statusUpdate?: { readonly taskId: string; readonly status: Status };
@@ -25,13 +25,16 @@ type Status = {
 
 /** Events after which a client disconnects. */
 const vanishesAfter = 5;
-/** States in which the run of a client that left may end: with its result, or because no client read it for too long. */
+/**
+ * States in which the run of a client that left may end: with its result, or because no client has read it for too
+ * long.
+ */
 const endsOfLeft = ['TASK_STATE_COMPLETED', 'TASK_STATE_CANCELED'];
 const finalStates = [...endsOfLeft, 'TASK_STATE_FAILED', 'TASK_STATE_REJECTED'];
 
 /**
  * Reads one stream of a real agent on its own connection. A client that disconnects then waits for the end of its task.
- * @returns the fault of the stream, with the code of a failed run; undefined without a fault. Never rejects.
+ * @returns the fault of the stream, with the code of a failed run; undefined if there is no fault. Never rejects.
  */
 export async function readAgentStream(call: Call): Promise<string | undefined> {
   try {

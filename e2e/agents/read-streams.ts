@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How a client reads its stream: as it comes, a little at a time, or until it disconnects in the middle. */
+/** How a client reads its stream: as the events arrive, a little at a time, or until it disconnects in the middle. */
 export type Reader = 'quick' | 'slow' | 'vanishing';
 
 export type StreamEnd = {
@@ -19,13 +19,13 @@ type Call = {
   readonly reader: Reader;
   /** Called with the first event. */
   readonly onOpen: () => void;
-  /** Whether a slow client reads the rest of its stream as it comes. */
+  /** Whether a slow client reads the rest of its stream at full speed. */
   readonly isOver: () => boolean;
 };
 
 type Event = { readonly id: string; readonly at: number; readonly isLast: boolean };
 
-/** Time between two reads of a slow client, each of at most 64 KiB, and the bytes of each of its events. */
+/** Time between two reads of a slow client, each of at most 64 KiB, and the number of bytes of each of its events. */
 const slow = { everyMs: 4_000, bytes: 65_536 } as const;
 /** Events after which a client disconnects. */
 const vanishesAfter = 5;

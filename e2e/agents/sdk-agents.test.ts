@@ -74,7 +74,7 @@ describe.each(languages)('the example agent in %s', (language, prepare) => {
     });
   const message = (text: string) => ({ messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] });
 
-  /** The identity that the gateway issues for a call of `ann`, taken from a process in the place of the example. */
+  /** The identity that the gateway issues for a call of `ann`, received by a process that replaces the example. */
   async function issued(versionId = firstVersion, operation = 'message:send', person = 'ann'): Promise<Sent> {
     await routeTo({ url: recorder.url, cardDigest: digestOf(recorderCard) }, versionId);
     recorder.forget();

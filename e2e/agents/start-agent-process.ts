@@ -94,7 +94,7 @@ export async function startAgentProcess(
   };
 }
 
-/** The operation of a path, with its name in tokens. */
+/** The operation of a path, under its name in tokens. */
 function operationOf(method: string, path: string): string {
   if (path === '/message:send' || path === '/message:stream') return path.slice(1);
   if (path === '/mcp') return 'mcp';

@@ -37,9 +37,9 @@ type AddOptions = Pick<StartOptions, 'config' | 'fileServiceToken' | 'policy'> &
   readonly agentId?: string;
   readonly bundle: Partial<AgentBundle>;
   readonly flow?: Json;
-  /** Targets for which the route lets runs request tokens; if absent, all that the version requires. */
+  /** Targets for which the route allows runs to request tokens; if absent, all targets that the version requires. */
   readonly routed?: Requires;
-  /** The budget of a run in its route. */
+  /** The budget of a run in the route of the version. */
   readonly budget?: RoutedVersion['limits']['budget'];
 };
 
@@ -58,7 +58,7 @@ export type GrantedAgents = AsyncDisposable & {
   readonly gateway: string;
   readonly memory: OpenedMemory;
   readonly retrieval: OpenedRetrieval;
-  /** Rights that callers do not have, as `SUBJECT RELATION OBJECT`; every other one is there. */
+  /** Rights that callers do not have, as `SUBJECT RELATION OBJECT`; callers have all other rights. */
   readonly missingRights: Set<string>;
   /** Starts the process of a version and routes it. @returns the id of the agent */
   add(options: AddOptions): Promise<string>;
@@ -83,8 +83,8 @@ export function exampleSources(name: string): Pick<AgentBundle, 'flow' | 'manife
 }
 
 /**
- * The gateway, the memory service and the retrieval service of one installation, all of which know people by tokens of
- * their issuer and agents by tokens of the gateway.
+ * Starts the gateway, the memory service and the retrieval service of one installation, all of which identify people by
+ * tokens of their issuer and agents by tokens of the gateway.
  */
 export async function startGrantedAgents(options: StartGranted = {}): Promise<GrantedAgents> {
   await using parts = new AsyncDisposableStack();

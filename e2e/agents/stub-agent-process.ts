@@ -1,7 +1,7 @@
-// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs as a version of an agent
-// does, without a flow. A line of RUNS_FILE names each run before it begins, even after the process was killed; an
-// empty name writes none. With PORTCULLIS_AGENT_GATEWAY_URL each stream exchanges its grant in the middle, and ends
-// with an error if the gateway issues no token.
+// Usage: stub-agent-process.ts VERSION RUNS_FILE [EVENTS EVERY_MS KEEP_ALIVE_MS]: answers runs like a version of an
+// agent, but without a flow. Each run is written to RUNS_FILE as one line before it begins, so that the line exists
+// even if the process is killed; with an empty name nothing is written. With PORTCULLIS_AGENT_GATEWAY_URL each stream
+// exchanges its grant in the middle, and ends with an error if the gateway issues no token.
 import { appendFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -31,7 +31,7 @@ const server = createServer(async (incoming, outgoing) => {
 
 type Run = { readonly id: string; readonly bytes: number; readonly grant: string };
 
-/** Each event has `bytes` further bytes. */
+/** Sends a stream of events, each with `bytes` additional bytes. */
 async function stream({ id, bytes, grant }: Run, outgoing: ServerResponse): Promise<void> {
   const padding = bytes === 0 ? {} : { padding: 'x'.repeat(bytes) };
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' });

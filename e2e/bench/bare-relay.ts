@@ -1,5 +1,5 @@
-// Usage: bare-relay.ts ORIGIN: the baseline of a gateway: forwards each request to the provider on kept connections and
-// sends the answer as it comes, with the calls that Node's own documentation shows.
+// Usage: bare-relay.ts ORIGIN: the baseline for a gateway. It forwards each request to the provider on kept connections
+// and sends the answer as it arrives, with the calls that Node's own documentation shows.
 import { Agent, createServer, request } from 'node:http';
 import { writeReadyLine } from '#kit/process/ready';
 

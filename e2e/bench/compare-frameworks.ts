@@ -6,7 +6,7 @@ import { createBenchJudge } from './judge.ts';
 import { benchBundle, denyMark, expressionsOf, maskMark, termsOf } from './policies.ts';
 import { proseOf, requestBody } from './texts.ts';
 
-/** Whether a text has a match of a pattern, of a term, or of no rule. */
+/** Whether a text matches a pattern, a term, or no rule. */
 type Match = 'none' | 'pattern' | 'term';
 
 type Text = {
@@ -21,11 +21,11 @@ type Question =
   | { readonly framework: string; readonly content: string; readonly count: number };
 
 type Answer = {
-  /** Whether the text matched a rule; absent when the framework was prepared. */
+  /** Whether the text matched a rule; absent after the preparation of a framework. */
   readonly matched?: boolean;
   /** Version of the framework's package. */
   readonly version?: string;
-  /** Microseconds for one text. */
+  /** Microseconds per text. */
   readonly microseconds?: number;
 };
 
@@ -33,7 +33,7 @@ type FrameworkFigure = {
   readonly framework: string;
   readonly version: string;
   readonly text: string;
-  /** Microseconds for one text, medians of the rounds. */
+  /** Microseconds per text, medians over the rounds. */
   readonly microseconds: { readonly framework: number; readonly runtime: number };
   /** Median of the ratios within a round. */
   readonly timesRuntime: number;
@@ -52,10 +52,10 @@ const script = fileURLToPath(new URL('./judge_texts.py', import.meta.url));
 const requirements = fileURLToPath(new URL('./requirements.txt', import.meta.url));
 /** The packages have 5 GB, because LLM Guard depends on PyTorch also for scanners without a model. */
 const downloadMs = 3_600_000;
-/** Milliseconds of one side of a round: short, so that other work interrupts few rounds. */
+/** Milliseconds of one side of a round: it is short, so that other work interrupts few rounds. */
 const sideMs = 20;
 
-/** Texts of 2 KiB, as in the other benchmarks: without a match in three alphabets, and with one at the middle. */
+/** Texts of 2 KiB, as in the other benchmarks: without a match in three alphabets, and with one match in the middle. */
 function texts(): readonly Text[] {
   const half = proseOf('latin', 1_000);
   return [
@@ -71,8 +71,8 @@ function texts(): readonly Text[] {
 export const prepareFrameworks = (): ReturnType<typeof preparePython> => preparePython(requirements, downloadMs);
 
 /**
- * The time of the runtime's judgement of a text, from the bytes of a request to the bytes of the answer, and that of each
- * framework with the same patterns and terms, in turns.
+ * Measures the time of the runtime's judgement of a text, from the bytes of a request to the bytes of the answer, and
+ * the time of each framework with the same patterns and terms, alternately.
  */
 export async function compareFrameworks(
   python: string,

@@ -26,7 +26,7 @@ export type GatewayFigure = {
   readonly moments: readonly Moment[];
   /** Milliseconds, medians. */
   readonly at: Readonly<Record<Guard, Readonly<Record<Moment, number>>>>;
-  /** Milliseconds that each guard adds to the previous one: medians of the differences within a round. */
+  /** Milliseconds that each guard adds to the previous guard: medians of the differences within a round. */
   readonly added: Readonly<Record<Exclude<Guard, 'none'>, Readonly<Record<Moment, number>>>>;
   /** Milliseconds that the full guard adds to a request without a guard. */
   readonly whole: Readonly<Record<Moment, number>>;
@@ -36,7 +36,9 @@ export type GatewayFigure = {
 
 export type GatewayFigures = {
   readonly figures: readonly GatewayFigure[];
-  /** Microseconds to parse the request, the answer and both results and to write both checks, without any call. */
+  /**
+   * Microseconds for parsing the request, the answer and both results and for writing both checks, without any call.
+   */
   readonly reading: number;
 };
 
@@ -68,7 +70,7 @@ type Times = Readonly<Record<Guard, readonly TimedCall[]>>;
 async function timeTurns(call: Call, turns: number): Promise<Times> {
   const times = { none: [], idle: [], 'one pattern': [], usual: [] } satisfies Record<Guard, TimedCall[]>;
   for (let turn = -warmUpTurns; turn < turns; turn++) {
-    // The guards run in alternating order, so that none always follows the same other one.
+    // The guards run in alternating order, so that no guard always follows the same other guard.
     for (const guard of turn % 2 === 0 ? guards : guards.toReversed()) {
       const timed = await call(guard);
       if (turn >= 0) (times[guard] as TimedCall[]).push(timed);
@@ -121,8 +123,8 @@ async function countCpu({ gateway, judge }: GatewayWorld, call: Call): Promise<G
 }
 
 /**
- * The part of the guard in the gateway that is not a call: the parsing and writing that a guarded request adds to an
- * unguarded one.
+ * The part of the guard in the gateway that is not a call: the parsing and writing that a guarded request needs in
+ * addition to an unguarded one.
  */
 async function timeReading(): Promise<number> {
   const content = proseOf('latin', 1_024);

@@ -1,4 +1,4 @@
-// Usage: gateway-process.ts FILE: a gateway in its own process, with the models of a JSON file (GatewaySetup).
+// Usage: gateway-process.ts FILE: a gateway in a process of its own, with the models of a JSON file (GatewaySetup).
 import { readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { pino } from 'pino';
@@ -8,7 +8,7 @@ import { type PolicyPin, routeGuard, routeSpec, storedRoute } from '../../datapl
 import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
 
 export type GatewaySetup = {
-  /** Folder with its keys and tokens. */
+  /** Folder with the keys and tokens of the gateway. */
   readonly folder: string;
   readonly runtimeToken: string;
   /** Address of the provider of every model. */

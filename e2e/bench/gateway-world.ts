@@ -13,8 +13,8 @@ import { benchBundle } from './policies.ts';
 import { serveBenchBundle } from './serving.ts';
 
 /**
- * A gateway in front of an echo provider, with the same model four times, each with more of the guard: none; checks
- * that a server passes without reading them; a runtime with one pattern; a runtime with the usual rules.
+ * A gateway that forwards to an echo provider, with the same model four times, each with a larger part of the guard:
+ * none; checks that a server passes without reading them; a runtime with one pattern; a runtime with the usual rules.
  */
 export const guards = ['none', 'idle', 'one pattern', 'usual'] as const;
 export type Guard = (typeof guards)[number];

@@ -1,4 +1,4 @@
-// Usage: a server in place of a runtime that passes every check unread. It measures the cost of the connection to a
+// A server that replaces a runtime and passes every check unread. It is used to measure the cost of the connection to a
 // runtime alone.
 import { createServer } from 'node:http';
 import { writeReadyLine } from '#kit/process/ready';

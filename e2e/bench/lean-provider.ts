@@ -1,5 +1,5 @@
-// Usage: a provider that answers each chat with the same bytes: whole answers of 1 KiB, streams of 2 KiB in a frame for
-// each word. It reads of a request only whether it asks for a stream, so that it costs less than the measured program.
+// A provider that answers each chat with the same bytes: whole answers of 1 KiB, streams of 2 KiB with one frame for
+// each word. Of a request it only reads whether a stream is requested, so that it costs less than the measured program.
 import { createServer } from 'node:http';
 import { writeReadyLine } from '#kit/process/ready';
 import { proseOf } from './texts.ts';

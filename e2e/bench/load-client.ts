@@ -15,12 +15,12 @@ export type LoadJob = {
 export type LoadResult = {
   readonly answers: number;
   readonly seconds: number;
-  /** Milliseconds. */
+  /** Median latency, milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** The first answer, so that the caller can verify that it is the expected one. */
+  /** The first answer, so that the caller can verify that it is the expected answer. */
   readonly first: string;
-  /** Number of answers with another length or status than the first one, and of broken connections. */
+  /** Number of answers whose length or status differs from the first answer, and of broken connections. */
   readonly odd: number;
 };
 
@@ -29,7 +29,7 @@ const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 const lastFrame = Buffer.from('data: [DONE]');
 const tailBytes = 64;
 
-/** Length of the complete answer, 0 until its head has arrived; infinite for one in chunks. */
+/** Length of the complete answer; 0 until its head has arrived; infinite for an answer in chunks. */
 function lengthOf(bytes: Buffer): number {
   const head = bytes.indexOf(endOfHead);
   if (head < 0) return 0;

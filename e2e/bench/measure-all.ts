@@ -13,7 +13,7 @@ async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
   return timed;
 }
 
-/** Undefined if the packages of the frameworks cannot be installed. */
+/** The comparison with other frameworks; undefined if their packages cannot be installed. */
 async function timeFrameworks(): Promise<FrameworkReport | undefined> {
   const python = await prepareFrameworks();
   if (python.ok) return compareFrameworks(python.path, 15, console.log);
@@ -21,7 +21,9 @@ async function timeFrameworks(): Promise<FrameworkReport | undefined> {
   return undefined;
 }
 
-/** Runs every benchmark in order; `quick` takes fewer and shorter rounds, and omits the other frameworks. */
+/**
+ * Runs every benchmark in order; with `quick`, fewer and shorter rounds are run, and the other frameworks are omitted.
+ */
 export async function measureAll(quick: boolean): Promise<Measured> {
   console.log('checks over HTTP ...');
   const windowMs = quick ? 500 : 1_500;

@@ -19,7 +19,7 @@ type Window = {
   readonly p99: number;
 };
 
-/** Medians over all rounds of a subject, and of its ratios to the baseline in the same round. */
+/** Medians over all rounds: of a subject, and of its ratios to the baseline in the same round. */
 export type Compared = {
   readonly name: string;
   readonly median: Window;
@@ -38,7 +38,7 @@ export type PairOptions = {
 
 /**
  * Measures subjects against a baseline under the same load. Each round measures them one after another in a different
- * order, so that other load on the machine affects all of them.
+ * order, so that other load on the machine affects all subjects equally.
  */
 export async function comparePairs(
   load: Load,

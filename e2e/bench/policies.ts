@@ -17,7 +17,7 @@ export const maskMark = ' write to anna.petrova@example.com today ';
 
 const syllables = 'ba ce dri fo gul hem ja ki lo mun nar po qua ril sto tem vu wex ya zor'.split(' ');
 
-/** This many distinct artificial words; the first ones are the same for any count; at most 8,000. */
+/** The given number of distinct artificial words, at most 8,000; the first words are the same for any number. */
 export function termsOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => {
     const number = (index * 7_919) % 8_000;
@@ -39,7 +39,7 @@ export type Rules = {
 
 type Expression = { readonly id: string; readonly pattern: string; readonly caseSensitive: boolean };
 
-/** Makes the given number of patterns: first the eight listed above, then one for each kind of code. */
+/** Makes the given number of patterns: first the eight patterns listed above, then one for each kind of code. */
 export function expressionsOf(count: number): readonly Expression[] {
   const own = patterns.map((pattern) => ({ caseSensitive: true, ...pattern }));
   const codes = Array.from({ length: Math.max(0, count - own.length) }, (_, index) => ({
@@ -50,7 +50,7 @@ export function expressionsOf(count: number): readonly Expression[] {
   return [...own, ...codes].slice(0, count);
 }
 
-/** A policy with this many masking patterns and one stop list that denies. */
+/** A policy with the given number of masking patterns and one stop list that denies. */
 export function benchBundle({ patterns: count, terms, match = 'token', maxBodyBytes = 32_768 }: Rules): Bundle {
   const baseline = terms === 0 ? [] : [stopList('terms', termsOf(terms), { match })];
   const rules = expressionsOf(count).map(({ id, pattern, caseSensitive }) =>

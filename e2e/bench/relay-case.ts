@@ -29,11 +29,11 @@ export const relayGoals = {
 } as const;
 
 /**
- * Smaller ratios fail. They are far below the goals, because other work on the cores changes a ratio.
+ * Ratios below these limits fail. The limits are far below the goals, because other work on the cores changes a ratio.
  */
 export const relayBounds = { guarded: 0.1, unguarded: 0.1 } as const;
 
-/** The rounds of a whole measurement, and of a short one. */
+/** The rounds of a whole measurement, and of a short measurement. */
 export const relayRounds = {
   full: { rounds: 7, windowMs: 600, warmUpMs: 2_500, callers: [1, 16, 64] },
   small: { rounds: 3, windowMs: 250, warmUpMs: 700, callers: [16] },
@@ -42,9 +42,9 @@ export const relayRounds = {
 type Options = Omit<PairOptions, 'connections'> & { readonly callers: readonly number[] };
 
 /**
- * Throughput of a gateway in front of a provider that costs little: without a guard compared with a bare relay of Node,
- * and with one compared with the same gateway without. Provider, relay, gateway, runtime and client share the cores of
- * this machine.
+ * Measures the throughput of a gateway with a provider that costs little: without a guard compared with a bare relay of
+ * Node, and with a guard compared with the same gateway without a guard. Provider, relay, gateway, runtime and client
+ * share the cores of this machine.
  */
 export async function measureRelay(
   { callers, ...options }: Options,

@@ -20,14 +20,14 @@ export type Measured = {
   readonly start: StartFigure;
   readonly gateway: GatewayFigures;
   readonly relay: readonly RelayFigure[];
-  /** Undefined if the packages of the frameworks are not installed. */
+  /** The comparison with other frameworks; undefined if their packages are not installed. */
   readonly frameworks: FrameworkReport | undefined;
 };
 
-/** `wanted` is the goal. `bound` is weaker than the goal; without one, the goal is the only limit. */
+/** `wanted` is the goal. `bound` is weaker than the goal; if it is absent, the goal is the only limit. */
 type Limits = { readonly bound?: number; readonly wanted: number };
 
-/** A measured value with its limits. `missed`: within the bound, and short of the goal. */
+/** A measured value with its limits. `missed`: the value is within the bound but does not reach the goal. */
 type Verdict = {
   readonly what: string;
   readonly bound: string;

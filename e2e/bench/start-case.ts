@@ -39,7 +39,7 @@ export async function measureStart(times: number): Promise<StartFigure> {
   }
 }
 
-/** Adds lists of 4,000 long terms until one more would make the bundle too large. */
+/** The bundle with the largest number of lists of 4,000 long terms that is not too large. */
 function largestBundle(): Bundle {
   const words = termsOf(8_000);
   const listOf = (number: number) =>

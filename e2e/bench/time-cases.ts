@@ -11,7 +11,7 @@ export type Timed = {
   readonly bound: number | undefined;
 };
 
-/** Target duration of one side of a round in milliseconds: short, so that other work interrupts few rounds. */
+/** Target duration of one side of a round in milliseconds: it is short, so that other work interrupts few rounds. */
 const sideMs = 4;
 
 const warmUpMs = 60;
@@ -50,7 +50,7 @@ async function countFor(work: Work, body: Buffer): Promise<number> {
   return Math.max(1, Math.min(20_000, Math.round((sideMs * 1_000) / one)));
 }
 
-/** Microseconds for one call. */
+/** Microseconds per call. */
 async function time(work: Work, body: Buffer, count: number): Promise<number> {
   const start = performance.now();
   for (let call = 0; call < count; call++) await work(body);

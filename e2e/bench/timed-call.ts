@@ -1,6 +1,6 @@
 import { type Agent, request } from 'node:http';
 
-/** Milliseconds since the start of a call. */
+/** Times of one call, milliseconds since its start. */
 export type TimedCall = {
   /** Time until the first byte of the body; of a stream that is a frame without text. */
   readonly firstByte: number;

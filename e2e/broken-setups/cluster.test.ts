@@ -152,7 +152,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
 
   test('status names a pull secret that does not exist', async () => {
     await apply(deployment('guard-management', 'management', { imagePullSecrets: [{ name: 'registry' }] }));
-    // There is no kubelet here, so the test writes its pod status.
+    // There is no kubelet in this cluster, so that the test writes the status of its pod.
     await until('the kubelet reports it', () => refusePull('app=management', 'registry'));
     await both('pull secret missing', /Pod guard-management-\S+: .*pull secrets \(registry\)/, /imagePullSecrets/);
     await remove('deployment/guard-management');

@@ -3,7 +3,10 @@ import { until } from '#kit/testing/until';
 
 /** The first lines that a command prints for each broken set-up, as a table for the log of the suite. */
 type FirstLines = {
-  /** Repeats a command until its first line names the cause. The remedy follows in that line or in the next one. */
+  /**
+   * Repeats a command until the first line of its output names the cause. The remedy follows in that line or in the
+   * next line.
+   */
   expect(setup: string, command: string, run: () => Promise<ProgramEnd>, cause: RegExp, remedy: RegExp): Promise<void>;
   table(): string;
 };

@@ -53,7 +53,7 @@ const breaks: RequestListener = (_request, response) => {
 };
 let detector: RequestListener = allows;
 
-/** The same definition with time-outs that a busy machine does not exceed. */
+/** The given definition with timeouts that a busy machine does not exceed. */
 function patient(definition: ReturnType<typeof askingDefinitionOf>): ReturnType<typeof askingDefinitionOf> {
   const { request } = definition;
   const additional = request.additional.map((rule) => ({ ...rule, timeoutMs: 4_000 }));

@@ -9,8 +9,8 @@ import { bindingObject } from '../../operator/testing/objects.ts';
 import { describePodProblem } from '../../operator/workloads/pods/describe-pod-problem.ts';
 
 /**
- * Set-ups that need a kubelet or a provider: the statuses and events are as a kubelet and the operator write them, and the
- * sentences are those of `kubectl portcullis status`.
+ * Set-ups that need a kubelet or a provider. The statuses and events are those that a kubelet and the operator write,
+ * and the sentences are those of `kubectl portcullis status`.
  */
 type Loose = Readonly<Record<string, unknown>>;
 type Installation = Parameters<typeof findProblems>[0];
@@ -42,7 +42,7 @@ const conditionOf = (type: string, change: Loose = {}): Loose => ({
   ...change,
 });
 
-/** An installation with one applied binding, changed. */
+/** An installation with one applied binding, with the given changes. */
 function installation(change: {
   readonly pods?: readonly Stored<Pod>[];
   readonly events?: readonly CoreEvent[];

@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       environment: {
         PORTCULLIS_DATABASE_URL: database.url,
         PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
-        // A frozen process must be seen by the commands before it is killed.
+        // The commands must see the frozen process before it is killed.
         PORTCULLIS_HUNG_AFTER_SECONDS: '24',
       },
     });
@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       try {
         process.kill(platform.pidOf('operator'), 'SIGKILL');
       } catch {
-        // The operator has not been restarted yet.
+        // The operator has not been restarted at this moment.
       }
       return run();
     };

@@ -16,7 +16,7 @@ const lost = (): Date => new Date(Date.now() - 60_000);
 
 /**
  * Takes one agent through every state. Each change waits until the previous one is stored, so that the feed, which may
- * skip changes that it did not see, has seen each of them, and the events are known.
+ * skip intermediate changes, has seen each change, and the events are known.
  */
 export async function liveOneLife(
   { createAgent, createVersion, resources, database }: CatalogueProcesses,
@@ -49,7 +49,7 @@ export async function liveOneLife(
   await stored('degraded', null);
   serve(`${name}-1`, first);
   await stored('active', first);
-  // Before the next change, whose event the feed sees after this one.
+  // This is awaited before the next change, so that the feed sees the event of that change later.
   const second = await createVersion(verified, `${name}-2`);
   observe({ ...verified, isReady: false, since: lost() });
   await stored('degraded', first);

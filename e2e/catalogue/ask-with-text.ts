@@ -19,7 +19,7 @@ type Asking = {
 
 const atOnce = 8;
 
-/** The provider answers each text with a vector of its words. */
+/** Makes the provider answer each text with a vector of its words. */
 export function answerEmbeddings(upstream: ScriptedUpstream, dimension: number): void {
   upstream.play(({ text }) => {
     const { input } = JSON.parse(text) as { readonly input: readonly string[] };
@@ -32,7 +32,10 @@ export function answerEmbeddings(upstream: ScriptedUpstream, dimension: number):
   });
 }
 
-/** Sends queries with a marker in both versions: answered ones, refused ones, ones that fail and ones whose client leaves. */
+/**
+ * Sends queries with a marker in both versions: queries that are answered, that are refused, that fail, and whose
+ * client disconnects.
+ */
 export async function askWithText({ world, upstream, marker, queries, dimension }: Asking): Promise<QueryCounts> {
   const counts: Record<string, number> = {};
   const count = (what: string): void => {

@@ -19,7 +19,7 @@ type Role = 'api' | 'worker';
 
 export type CatalogueProcesses = AsyncDisposable & {
   readonly database: Database;
-  /** Where PostgreSQL stores its files. */
+  /** The folder in which PostgreSQL stores its files. */
   readonly databaseFolder: string;
   readonly resources: FakeApiServer;
   /** The process of a role; a restart replaces it. */
@@ -48,7 +48,7 @@ type ProcessesOptions = {
   readonly reachDatabase?: (url: string) => Promise<string>;
 };
 
-/** Of every person. */
+/** The tenant of every person. */
 export const catalogueTenant = 'acme';
 
 /** The API and the worker as separate processes, as the chart runs them, with a database that can be killed. */
@@ -83,7 +83,7 @@ export async function startCatalogueProcesses(options: ProcessesOptions): Promis
   };
   const startRole = (role: Role): Promise<RunningProcess> =>
     startProcess({ file: 'dataplane/catalogue/main.ts', environment: { ...environment, PORTCULLIS_ROLE: role } });
-  // The worker first: both would create the tables.
+  // The worker is started first, because both processes would create the tables.
   const worker = await startRole('worker');
   const running = { worker, api: await startRole('api') };
   parts.defer(async () => {

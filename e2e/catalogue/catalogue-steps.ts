@@ -9,7 +9,7 @@ type StepKind = 'grant' | 'revoke' | 'join' | 'leave' | 'publish' | 'switch' | '
 const workspaces = ['support', 'sales'];
 const words = ['salaries', 'holidays', 'invoices', 'contracts', 'travel'];
 const mostAgents = 40;
-/** How often each kind of step is taken, relative to the sum. */
+/** How often each kind of step is taken, relative to the sum of all weights. */
 const weights: Readonly<Record<StepKind, number>> = {
   grant: 16,
   revoke: 16,
@@ -81,8 +81,8 @@ export async function takeCatalogueSteps(
   const describe = (word: string): string => `Answers about ${word}.`;
 
   /**
-   * The watches of the kinds are independent: an agent may be stored before its version and its route are seen. It has its
-   * vector later.
+   * The watches of the kinds are independent: an agent may be stored before its version and its route are seen. The
+   * vector of an agent is stored later.
    */
   const settled = ({ name, agentId, versionId }: AgentSketch) =>
     until(`${name} takes calls`, async () => {
@@ -93,7 +93,7 @@ export async function takeCatalogueSteps(
       return row !== undefined;
     });
 
-  /** Another version with another description is served. */
+  /** Makes another version with another description the served one. */
   async function switchVersion(): Promise<void> {
     const [name, agent] = oneOf([...agents]);
     const word = oneOf(words);
@@ -205,7 +205,10 @@ export async function takeCatalogueSteps(
     for (const id of always) if (!seen.includes(id)) differences.push(`walk ${what}: ${id} is skipped`);
   }
 
-  /** By words an agent is found if its description has the word; with vectors others may follow whose texts have similar ones. */
+  /**
+   * A search by words finds an agent if its description contains the word; with vectors other agents with similar texts
+   * may follow.
+   */
   async function search(): Promise<void> {
     const [caller, workspaceId, word] = [oneOf(callers), oneOf(workspaces), oneOf(words)];
     const [profile, { protocol }] = [oneOf(['hybrid', 'terms']), anyProtocol()];

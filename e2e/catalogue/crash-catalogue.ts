@@ -14,12 +14,12 @@ type CrashReport = {
   /** Agents whose events were compared. */
   readonly agents: number;
   readonly events: number;
-  /** Deliveries of an event beyond its first one. */
+  /** Number of repeated deliveries: all deliveries of an event after the first delivery. */
   readonly repeated: number;
   readonly lostCommits: number;
   /** Complete answers of lists and searches while parts were killed. */
   readonly answers: number;
-  /** One sentence each: events that are lost or out of order, answers that miss an agent. */
+  /** The faults, one sentence each: events that are lost or out of order, answers that omit an agent. */
   readonly faults: readonly string[];
 };
 
@@ -66,7 +66,7 @@ export async function crashCatalogue(
       for (let at = 0; !over.signal.aborted; at += 1) lives.push(await liveOneLife(world, `lane-${lane}-${at}`));
     }),
   );
-  // If a part does not start again, that failure is reported, and not the changes that are not stored because of it.
+  // If a part does not start again, that failure is reported, and not the missing changes that it causes.
   living.catch(() => undefined);
   for (let at = 0; at < kills; at += 1) {
     await pause(100 + Math.random() * 400);
@@ -111,7 +111,7 @@ async function crash(world: CatalogueProcesses, receiver: EndingReceiver, part: 
   }
 }
 
-/** A process that ended without a kill is a fault; it is started again, as its supervisor would do. */
+/** A process that ended without a kill counts as a fault; it is started again, as a supervisor would do. */
 async function restartEnded(world: CatalogueProcesses): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const role of ['api', 'worker'] as const) {
@@ -137,7 +137,7 @@ async function drain({ sql }: Database): Promise<void> {
   );
 }
 
-/** Asks until it is stopped; an answer may fail, but one that does not fail must contain every steady agent. */
+/** Sends queries until it is stopped; an answer may fail, but a successful answer must contain every steady agent. */
 async function askAll(
   world: CatalogueProcesses,
   agents: readonly AgentSketch[],
@@ -152,7 +152,7 @@ async function askAll(
   }
 }
 
-/** Number of agents that a list and a search of ann do not contain; undefined where one of them failed. */
+/** How many agents are missing in a list and a search of ann; undefined if one of both failed. */
 async function missingInAnswers(
   world: CatalogueProcesses,
   agents: readonly AgentSketch[],

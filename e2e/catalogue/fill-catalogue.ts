@@ -23,13 +23,13 @@ const themes = [
 ];
 const actions = ['explains', 'checks', 'compares', 'drafts', 'translates', 'plans', 'audits', 'sorts'];
 const places = ['Berlin', 'Lisbon', 'Kazan', 'Oslo', 'Quito', 'Hanoi', 'Accra', 'Lima', 'Turin', 'Perth', 'Bergen'];
-/** Rows of one statement. */
+/** Number of rows in one statement. */
 const batch = 2_500;
 const texts = themes.length * actions.length * places.length;
 
 /**
- * Stores many active agents with vectors in one workspace, as the feed would. A larger catalogue has the agents of a
- * smaller one and more; their ids are in no order.
+ * Stores many active agents with vectors in one workspace, as the feed would. A larger catalogue contains the agents of
+ * a smaller one and more; their ids have no particular order.
  */
 export async function fillCatalogue(
   { database }: CatalogueWorld,

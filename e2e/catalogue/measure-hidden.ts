@@ -4,10 +4,13 @@ import { compareHidden, missingAgents } from '../support/compare-hidden.ts';
 import type { FigureSize } from '../support/figure.ts';
 
 const pairs = { full: 20_000, small: 500 } as const;
-/** Groups that may view the hidden agent, so that a question from its side would cost more than one about nothing. */
+/**
+ * Number of groups that may view the hidden agent, so that a question from the side of the agent would cost more than
+ * for a missing agent.
+ */
 const groups = 50;
 
-/** Reads of an agent that 50 groups but not the caller may view, and of two missing ones. */
+/** Measures reads of an agent that 50 groups, but not the caller, may view, and of two missing agents. */
 export async function measureHiddenReads(
   files: TestDatabase,
   options: CatalogueParts,

@@ -14,7 +14,10 @@ type MeasuredCatalogue = {
 
 type Scale = {
   readonly embedder: Embedder;
-  /** Agents from which the share of a caller is computed, so that it has the same agents in every catalogue. */
+  /**
+   * Number of agents from which the share of a caller is computed, so that the caller sees the same agents in every
+   * catalogue.
+   */
   readonly agents: number;
   readonly requests: number;
   readonly say: (progress: string) => void;
@@ -23,7 +26,7 @@ type Scale = {
 /** The times of one caller in a catalogue. */
 export type CallerTimes = {
   readonly caller: ScaleCaller;
-  /** Agents of the catalogue, and those of them that the caller may use. */
+  /** Number of agents in the catalogue, and of those that the caller may use. */
   readonly agents: number;
   readonly visible: number;
   readonly page: Timings;
@@ -32,14 +35,14 @@ export type CallerTimes = {
 
 type MeasuredScale = {
   readonly times: readonly CallerTimes[];
-  /** Answers that lack an agent which their caller may see, or have another one. */
+  /** Answers that omit an agent which their caller may see, or that contain another agent. */
   readonly faults: readonly string[];
 };
 
 type Asker = {
   readonly caller: ScaleCaller;
   readonly catalogue: MeasuredCatalogue;
-  /** In the order of their ids. */
+  /** The agents that the caller may see, in the order of their ids. */
   readonly visible: readonly FilledAgent[];
   token: string;
 };
@@ -67,9 +70,9 @@ const warmUp = 20;
 const roundsOfToken = 20;
 
 /**
- * Fills the catalogues and gives the callers their rights. Then each round sends one page and one search of every caller, in
- * random order, so that other work of the machine and warm code are the same for all of them. Every answer is compared
- * with the agents that are due, and at the end every page of each caller.
+ * Fills the catalogues and gives the callers their rights. Then each round sends one page and one search of every
+ * caller, in random order, so that other work of the machine and warm code affect all callers equally. Every answer is
+ * compared with the expected agents, and at the end every page of each caller.
  */
 export async function measureCatalogueScale(
   catalogues: readonly MeasuredCatalogue[],
@@ -108,7 +111,7 @@ export async function measureCatalogueScale(
   return { times, faults };
 }
 
-/** The measurements, in one line. */
+/** The measurements as one line. */
 export function timesLine(times: readonly CallerTimes[]): string {
   const ms = ({ p50, p95 }: Timings): string => `${p50.toFixed(1)} and ${p95.toFixed(1)} ms`;
   return times
@@ -183,7 +186,7 @@ function searchOf(asker: Asker): Timed {
   };
 }
 
-/** The faults of all pages of a caller, one after the other. */
+/** The faults of all pages of a caller, which are read one after another. */
 async function walk({ caller, catalogue, visible, token }: Asker): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: unknown = ''; typeof cursor === 'string'; ) {

@@ -11,7 +11,10 @@ type OfflineEmbedder = AsyncDisposable & Embedder & { readonly config: Partial<C
 
 const { PORTCULLIS_INDEX_MIB } = settings;
 
-/** The embedding model of one machine in its own process, and the settings with which a catalogue there searches by it. */
+/**
+ * Starts the embedding model of one machine in a process of its own, and returns the settings with which a catalogue on
+ * this machine searches with it.
+ */
 export async function startOfflineEmbedder(): Promise<OfflineEmbedder> {
   await using parts = new AsyncDisposableStack();
   const modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');

@@ -13,11 +13,14 @@ import { type CatalogueProcesses, startCatalogueProcesses } from './catalogue-pr
 import { startSearchingConsole } from './searching-console.ts';
 
 /**
- * No other text of the platform contains it, and the analysis of terms leaves it unchanged. Node keeps strings of up to
- * ten characters that it reads from JSON in its own table; this one is longer.
+ * A text that no other text of the platform contains, and that the analysis of terms leaves unchanged. Node keeps
+ * strings of up to ten characters that it reads from JSON in a table of its own; this text is longer.
  */
 const marker = 'zyxmarkrrzyxmarkrr';
-/** In the description of an agent: shows that a text in the database, in its files and in the heaps is found. */
+/**
+ * A text in the description of an agent, which shows that a text in the database, in its files and in the heaps would
+ * be found.
+ */
 const control = 'abcdkontrol';
 const dimension = 64;
 
@@ -31,7 +34,7 @@ type QueryTextReport = {
 
 type Place = {
   readonly name: string;
-  /** A text that the place contains, so that a search that finds nothing is no proof by itself. */
+  /** A text that the place contains; finding it proves that the search works. */
   readonly known: string;
   readonly contains: (text: string) => Promise<boolean>;
 };
@@ -39,7 +42,10 @@ type Place = {
 /** Why the world of the measurement cannot be started; undefined if it can. */
 export const missingForQueryText = natsProgram.missing;
 
-/** Asks with a marker in the query through every path, good and bad, and searches for it in everything that is kept. */
+/**
+ * Sends queries with a marker through every path, valid and invalid ones, and then searches for the marker in
+ * everything that is stored.
+ */
 export async function findQueryText(queries: number, say: (progress: string) => void): Promise<QueryTextReport> {
   await using parts = new AsyncDisposableStack();
   const [busFolder, heapFolder] = [parts.use(temporaryFolder()).path, parts.use(temporaryFolder()).path];

@@ -8,7 +8,7 @@ type Row = { readonly state: string; readonly description: string };
 
 const environment = { PORTCULLIS_MODEL_GATEWAY_URL: 'http://127.0.0.1:9' };
 const files = { PORTCULLIS_MODELS_FILE: 'embedding: []\n' };
-/** An end without a shutdown: nothing that is open is stored. */
+/** The process ends without a shutdown, so that it cannot store anything. */
 const kill = 'SIGKILL';
 
 async function rowOf({ database }: CatalogueProcesses, { agentId }: AgentSketch): Promise<Row | undefined> {

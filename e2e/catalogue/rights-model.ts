@@ -3,7 +3,7 @@ import { authenticatedAll, groupObject, membersOfGroup } from '#relations/tenant
 
 type Right = 'view' | 'invoke';
 
-/** A person, or an agent that asks for a person at the request of another agent. */
+/** A person, or an agent that acts for a person at the request of another agent. */
 export type StepCaller = { readonly person: string; readonly isPlanned: boolean };
 
 export type JudgedAgent = { readonly agentId: string; readonly protocol: 'a2a' | 'mcp' };
@@ -15,17 +15,23 @@ type Relation = { readonly fact: string; readonly tuple: Tuple };
 const tenant = 'acme';
 const issuer = 'https://people.example';
 const people = ['ann', 'bob', 'cleo', 'dave'];
-/** The agent that calls for a person; the agent that asked it has no rights, and none are needed. */
+/** The agent that calls for a person; the agent that asked it has no rights and needs none. */
 const planner = 'planner';
-/** Groups that have people and one another as members, also in circles; a token names the claimed one, which has no stored members. */
+/**
+ * Groups whose members are people and other groups, even in cycles; a token names the claimed group, which has no
+ * stored members.
+ */
 const groups = ['one', 'two', 'three'];
 const claimed = 'claimed';
 const claims: ReadonlySet<string> = new Set(['cleo', 'dave']);
 /** The group of every caller over A2A. */
 const everyone = 'everyone';
-/** The group of every caller belongs to no tenant, so that it is in no group. */
+/** The group of all callers belongs to no tenant, so that it is a member of no group. */
 const members = [...people, ...groups, claimed, planner];
-/** Every caller is in the list twice: only a quarter of its rights are on agents over MCP, where they must not count. */
+/**
+ * The group of all callers is in the list twice, because only a quarter of its rights are on agents over MCP, where
+ * they must not count.
+ */
 const holders = [...members, everyone, everyone];
 
 export const callers: readonly StepCaller[] = [
@@ -33,7 +39,7 @@ export const callers: readonly StepCaller[] = [
   ...['ann', 'dave'].map((person) => ({ person, isPlanned: true })),
 ];
 
-/** Rights as sets in memory. @param oneOf selects one of several values */
+/** The rights as sets in memory. @param oneOf selects one of several values */
 export function createRightsModel(oneOf: <T>(values: readonly T[]) => T) {
   /** Tuples of the store by their facts `holder relation object`, where a holder is a person, the planner or a group. */
   const facts = new Map<string, Tuple>();

@@ -2,16 +2,19 @@ import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-cat
 
 const shareCallers = ['share-0.001', 'share-0.005', 'share-0.01'] as const;
 
-/** Three with direct relations, one with relations of 1,000 groups, and one in a group that may use every agent. */
+/**
+ * The callers: three with direct relations, one with relations of 1,000 groups, and one in a group that may use every
+ * agent.
+ */
 export type ScaleCaller = (typeof shareCallers)[number] | 'grouped' | 'all';
 
-/** Groups through which a caller has as many agents as `share-0.01`, but other ones. */
+/** Number of groups through which a caller has as many agents as `share-0.01`, but different agents. */
 const teams = 1_000;
 const staff = 'group:acme/staff';
-/** Relations of one call. */
+/** Number of relations in one call. */
 const atOnce = 100;
 
-/** The agents that a caller may view and invoke, of the first `count` ones. */
+/** The agents that a caller may view and invoke, among the first `count` agents. */
 export function visibleTo<T>(caller: ScaleCaller, agents: readonly T[], count: number): readonly T[] {
   if (caller === 'all') return agents;
   if (caller === 'grouped') return agents.slice(count / 100, (2 * count) / 100);

@@ -20,7 +20,7 @@ type Churn = {
   stop(): Promise<void>;
 };
 
-/** Edits many bindings one after another: creates, applies, disables, deletes and recreates them. */
+/** Edits many bindings one after another: creates, applies, disables, deletes and creates them again. */
 export async function startChurn(client: KubeClient): Promise<Churn> {
   await writePolicy(client, policyObject(sidePolicy, { definition: definitionOf(churnDeniedWord) }));
   let edits = 0;

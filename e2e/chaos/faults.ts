@@ -3,7 +3,7 @@ import type { Fault, ProxiedRequest } from '#kit/testing/faulty-proxy';
 import { refused } from '#kube/testing/refusals';
 import type { LocalCluster, Part } from './local-cluster.ts';
 
-/** A fault of limited duration; its promise resolves when it is over. */
+/** A fault of limited duration; the promise of `run` resolves when the fault is over. */
 type Round = { readonly name: string; run(): Promise<void> };
 
 const pass: Fault = { kind: 'pass' };
@@ -13,7 +13,7 @@ const reset: Fault = { kind: 'reset' };
 const lost: Fault = { kind: 'lost', ending: 'reset' };
 const cut: Fault = { kind: 'cut', ending: 'reset' };
 
-/** Faults of single requests, injected continuously into one of this many requests. */
+/** Faults of single requests: each is injected continuously into one of the given number of requests. */
 const noise: readonly (readonly [Fault, number])[] = [
   [busy, 200],
   [error, 200],

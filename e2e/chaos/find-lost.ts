@@ -17,13 +17,13 @@ const compared: readonly Kind[] = [
   builtinKinds.networkPolicy,
   builtinKinds.configMap,
 ];
-/** Selects the operator's objects of kinds that other controllers use too. */
+/** Selects objects of the operator, because other controllers also use these kinds. */
 const ours = '--selector=app.kubernetes.io/part-of=portcullis';
 const patience = { deadlineMs: 150_000, everyMs: 1_000 };
 
 /**
- * Compares the objects that kubectl lists with the operator's objects and the gateways' answers once the installation
- * is idle. @returns one sentence for each missing or different object
+ * Compares the objects that kubectl lists with the operator's objects and the gateways' answers after the installation
+ * has become idle. @returns one sentence for each missing or different object
  */
 export async function findLost(cluster: LocalCluster, urls: readonly string[]): Promise<readonly string[]> {
   let left: readonly string[] = ['nothing was compared'];

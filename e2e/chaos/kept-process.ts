@@ -7,7 +7,7 @@ export type KeptProcess = AsyncDisposable & {
   /** Last log lines of processes that exited unexpectedly without an explanation. */
   readonly surprises: readonly string[];
   readonly starts: () => number;
-  /** Ends the current process; it is restarted. */
+  /** Ends the current process, which is then restarted. */
   kill(): void;
   signal(signal: NodeJS.Signals): void;
 };

@@ -11,7 +11,7 @@ import { type ApiServer, filesOf, openApiServer } from '../kube/open-api-server.
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { type LocalNode, startLocalNode } from './local-node.ts';
 
-/** One process of an installation and its proxy to the API server. */
+/** One process of an installation, and the proxy between it and the API server. */
 export type Part = { readonly name: string; readonly process: KeptProcess; readonly proxy: FaultyProxy };
 
 /**

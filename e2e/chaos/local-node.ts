@@ -19,11 +19,11 @@ const preStopMs = 5_000;
 export type LocalNode = AsyncDisposable & {
   /** Running processes. */
   readonly running: () => number;
-  /** Processes that were started so far. */
+  /** Number of processes that were started up to now. */
   readonly started: () => number;
 };
 
-/** Acts as the kubelet of runtime pods: runs each as a process on the loopback address of its Service. */
+/** Acts as the kubelet of runtime pods: runs each pod as a process on the loopback address of its Service. */
 export function startLocalNode(options: {
   readonly client: KubeClient;
   readonly folder: string;

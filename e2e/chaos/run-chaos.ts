@@ -36,10 +36,11 @@ type ChaosReport = {
    * preceded it.
    */
   readonly recovery: { readonly seconds: number; readonly after: string };
-  /** Objects of an independent list that the installation lacks, one sentence each. */
+  /** Objects in an independent list that the installation lacks, one sentence each. */
   readonly lost: readonly string[];
   /**
-   * Maximum number of connections that one process held to the API server, and maximum number of sockets of all kinds.
+   * Maximum number of connections that one process had to the API server, and maximum number of its sockets of all
+   * kinds.
    */
   readonly connections: number;
   readonly sockets: number;
@@ -156,7 +157,7 @@ function startApplying(client: KubeClient) {
     }
   }
   const running = run();
-  // Filled when the run stops.
+  // An early failure must not count as an unhandled rejection: the caller receives it when the run stops.
   running.catch(() => undefined);
   return {
     async stop() {
@@ -167,7 +168,7 @@ function startApplying(client: KubeClient) {
   };
 }
 
-/** Samples the open sockets of processes periodically; without /proc there are no samples. */
+/** Samples the open sockets of processes periodically; without /proc no samples are taken. */
 function startCensus({ operators, gateways }: LocalCluster) {
   let connections = 0;
   let sockets = 0;

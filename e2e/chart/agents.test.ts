@@ -65,7 +65,7 @@ describe('the pod of an agent', () => {
       const [container] = pod.spec.containers;
       const variables = (container?.env ?? []).map(({ name, value = '' }) => [name, value] as const);
       const paths = variables.map(([, value]) => value).filter((value) => value.startsWith('/etc/'));
-      // The settings are read where none of the mounted files exists.
+      // The settings are read on a machine on which none of the mounted files exists.
       const here = variables.map(([name, value]) => [name, name.endsWith('_FILE') ? import.meta.filename : value]);
       const { config } = readConfig(Object.fromEntries(here));
       expect(config).toMatchObject({

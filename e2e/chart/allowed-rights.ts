@@ -53,7 +53,7 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/policyrevisions: create get list patch watch',
     'portcullis.dev/runtimeworkloads: list',
   ],
-  /** The one process of the catalogue that follows the resources; its API has no rights. */
+  /** The only process of the catalogue that follows the resources; the API process has no rights. */
   'catalogue-worker': [
     'portcullis.dev/agentroutes: list watch',
     'portcullis.dev/agents: get list watch',

@@ -18,7 +18,7 @@ function podOf(objects: readonly Rendered[], component: string): RenderedPod {
   return found;
 }
 
-/** The settings of the pod, read where none of the mounted files exists. */
+/** The settings of the pod, read on a machine on which none of the mounted files exists. */
 function settingsOf(objects: readonly Rendered[], component: string) {
   const [container] = podOf(objects, component).spec.containers;
   const here = (container?.env ?? []).map(({ name, value = 'safety' }) => [

@@ -273,7 +273,8 @@ const describeChart = (): void => {
         timed('upgrade', `helm upgrade ${words} --set=image.tag=... --wait`, async () => {
           const change = ['--set=gateway.logLevel=warn', ...trust];
           await run('upgrade', expectedRelease, chartFolder, ...cluster.values[1], ...change, ...waiting);
-          // Replaced replicas keep serving while they drain; a failed request during their shutdown counts, too.
+          // Replaced replicas keep serving while they drain, so that a failed request during their shutdown counts,
+          // too.
           await untilReplicasEnded();
         }),
       );

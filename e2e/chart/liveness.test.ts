@@ -42,7 +42,7 @@ async function renderedProbes(): Promise<Readonly<Record<string, HttpProbe>>> {
   );
 }
 
-/** Each process of a platform with the address that its probe asks. */
+/** Each process of a platform, with the address that its probe requests. */
 async function probedProcesses(platform: Platform) {
   const chart = await renderedProbes();
   const ports = JSON.parse(readFileSync(join(platform.data, 'ports.json'), 'utf8')) as Readonly<Record<string, number>>;

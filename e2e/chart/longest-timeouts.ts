@@ -3,8 +3,8 @@ import type { PolicyReplace } from '#contracts/management';
 import type { Section } from '#contracts/policy';
 
 /**
- * The body of a PUT that saves a policy with the longest deadlines and rule timeouts that the contract allows, for tests that count the
- * requests that a rollout fails: a check that a busy machine delays is not one of them.
+ * The body of a PUT that saves a policy with the longest deadlines and rule timeouts that the contract allows, for
+ * tests that count the requests that fail during a rollout: a check that a busy machine delays must not count.
  */
 export function withLongestTimeouts({ name, description, status, definition }: PolicyReplace): PolicyReplace {
   const timeoutMs = limits.timeoutMs.max;

@@ -86,7 +86,7 @@ const services = new Map(
     ].map(async (one) => [one, await seriesOf(one)] as const),
   ),
 );
-/** Labels that a scrape adds: those of the target, and those of the pod from the PodMonitor. */
+/** Labels that a scrape adds: the labels of the target, and labels of the pod that the PodMonitor names. */
 const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload', 'portcullis_dev_agent_workload'];
 
 type Selector = {
@@ -186,7 +186,7 @@ describe('the monitoring of a release', () => {
   beforeAll(async () => {
     if (missingHelm !== undefined) return;
     objects = await renderFile('production-values.yaml');
-    // The database of the chart has its own alerts, which a release with an external one does not have.
+    // The database of the chart has its own alerts, which a release with an external database does not have.
     const watched = await renderChart([
       '--set=prometheusRule.enabled=true',
       `--set=prometheusRule.runbookUrl=${pages}`,

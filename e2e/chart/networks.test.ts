@@ -44,7 +44,7 @@ const runtime = {
   },
 };
 
-/** Whether the policies allow pods of one component to call a port of another. */
+/** Whether the policies allow pods of one component to call a port of another component. */
 function mayCall(objects: readonly Rendered[], from: string, to: string, port: string): boolean {
   const pods = podsOf(objects);
   const [caller, called] = [from, to].map((component) => pods.find((pod) => componentOf(pod) === component));
@@ -154,7 +154,7 @@ describe('networks', () => {
     for (const other of ['echo', 'example', 'test']) {
       expect(open(other, 'postgres', 'postgres'), other).toBe(false);
     }
-    // The rights on agents are there; without agents neither process has a database.
+    // The database of these processes has the rights on agents; without agents neither process has a database.
     const without = await renderFile('default-values.yaml');
     for (const process of ['operator', 'gateway']) {
       expect(open(process, 'postgres', 'postgres'), process).toBe(true);

@@ -59,7 +59,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     const objects = await renderFile(file);
     for (const object of ofKind(objects, 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget')) {
       const { selector } = (object as unknown as Selecting).spec;
-      // Selectors are immutable: a change here makes every upgrade fail.
+      // Selectors are immutable: a change of this value makes every upgrade fail.
       expect(selector.matchLabels ?? selector, keyOf(object)).toEqual({
         'app.kubernetes.io/name': 'portcullis',
         'app.kubernetes.io/instance': release,
@@ -253,7 +253,7 @@ describe('names and texts', () => {
   const naming =
     /^(namespace|name|existing(Secret|ConfigMap)|secretName|tlsSecret|claimName|serviceName|serviceAccountName|.*[cC]lassName|app\.kubernetes\.io\/(name|instance))$/;
 
-  /** What is not a text under a member that names something. */
+  /** The values of naming members that are not texts. */
   function otherThanText(value: unknown, path = ''): readonly string[] {
     if (Array.isArray(value)) return value.flatMap((one, at) => otherThanText(one, `${path}[${at}]`));
     if (typeof value !== 'object' || value === null) return [];

@@ -2,7 +2,7 @@ import { kubectlOk } from '../../hack/cluster/control-plane/kubectl.ts';
 import { type ChatCall, type ChatResult, chatCall } from '../support/chat-call.ts';
 import { forwardPort } from './forward-port.ts';
 
-/** A client of a release's gateway, with its first key and a forwarded port. */
+/** A client for a release's gateway, with the first key of the gateway and a forwarded port. */
 type ClusterGateway = AsyncDisposable & {
   ask(content: string, more?: Partial<ChatCall>): Promise<ChatResult>;
 };

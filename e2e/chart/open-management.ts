@@ -6,7 +6,7 @@ import { forwardPort } from './forward-port.ts';
 
 /** A client of a release's management API, with a token and a forwarded port. */
 export type ClusterManagement = AsyncDisposable & {
-  /** @param token replaces the token of the client; null sends none */
+  /** @param token replaces the token of the client; null sends no token */
   read(path: string, token?: string | null): Promise<HttpResponse>;
   /** Sends a command with a new idempotency key and retries with that key until a response arrives. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<HttpResponse>;
@@ -17,7 +17,7 @@ export type ClusterManagement = AsyncDisposable & {
 const everyMs = 200;
 const patienceMs = 120_000;
 
-/** @param service as kubectl names it */
+/** @param service the service, in the form in which kubectl names it */
 export async function openClusterManagement(
   at: { readonly kubeconfigFile: string; readonly namespace: string; readonly service: string },
   own: string,

@@ -20,7 +20,7 @@ export function namedContext(): string | undefined {
   return context === '' ? undefined : context;
 }
 
-/** Reason why no cluster is available; undefined when one is configured or can be started. */
+/** The reason why no cluster is available; undefined if a cluster is configured or can be started. */
 export async function missingCluster(): Promise<string | undefined> {
   if (namedContext() !== undefined || (await dockerRuns())) return undefined;
   return missingForNode(progressOn(process.stdout));

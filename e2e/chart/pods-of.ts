@@ -43,7 +43,7 @@ type PodSpec = {
   readonly terminationGracePeriodSeconds?: number;
 };
 
-/** A pod of the chart, or one that an object of the chart creates. */
+/** A pod of the chart, or a pod that an object of the chart creates. */
 export type RenderedPod = {
   /** Name of the object that creates the pod. */
   readonly name: string;

@@ -34,7 +34,7 @@ const writable: Readonly<Record<string, readonly string[]>> = {
 const staging = ['/var/lib/portcullis/staging'];
 const isDatabase = ({ labels }: RenderedPod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
 
-/** Settings of the program of a container; `other` matches those of other run modes. */
+/** Settings of the program in a container; `other` matches settings for other run modes. */
 const programs: Readonly<Record<string, { readonly settings: Settings; readonly other: RegExp }>> = {
   'operator/main.ts': { settings: operatorSettings, other: /^PORTCULLIS_(DATA_DIR|API_LISTEN)$/ },
   'dataplane/gateway/main.ts': { settings: gatewaySettings, other: /^$/ },
@@ -119,7 +119,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const needsToken =
         /-(operator|gateway|management|example|catalogue-worker)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
-      // The retrieval service runs under its own service account, so that it has none of the rights of the default
+      // The retrieval service runs with a service account of its own, so that it has none of the rights of the default
       // account.
       expect(spec.serviceAccountName !== undefined, name).toBe(
         needsToken || /-(retrieval|memory)(-worker)?$|-(console|catalogue)$/.test(name),
@@ -354,7 +354,8 @@ describe('values of pods', () => {
     const resources = pod?.spec.containers[0]?.resources as { readonly limits: { readonly memory: string } };
     const source = readFileSync(new URL('../../dataplane/postgres/server/start-server.ts', import.meta.url), 'utf8');
     const admitted = [...source.matchAll(/max_connections: (\d+),/g)].map(([, count]) => Number(count));
-    // A used connection takes up to 6 MiB, besides the shared buffers and the process that supervises the server.
+    // A used connection takes up to 6 MiB, in addition to the shared buffers and the process that supervises the
+    // server.
     expect(Number(/^(\d+)Mi$/.exec(resources.limits.memory)?.[1])).toBeGreaterThanOrEqual(
       Math.max(...admitted) * 6 + 64 + 128,
     );

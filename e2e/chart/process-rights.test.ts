@@ -210,7 +210,7 @@ describe(title, () => {
   async function declareAgent(client: WorkloadNamespace['client']): Promise<void> {
     const { apiVersion, kind, metadata, spec, status } = fullObjects.agent;
     const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
-    // It names a version that does not exist, which only a read of it decides.
+    // The object names a version that does not exist, which can only be found out by reading the version.
     await client.patchStatus(kinds.agent, metadata.name, [{ op: 'add', path: '/status', value: status }]);
     await until('the agent is judged', async () => {
       const found = await client.get<Agent>(kinds.agent, metadata.name);
@@ -220,7 +220,10 @@ describe(title, () => {
     await until('the agent is deleted', async () => (await client.get(kinds.agent, metadata.name)) === undefined);
   }
 
-  /** An AgentVersion that the operator judges: its status; nothing runs it, so that its deletion waits for nothing. */
+  /**
+   * Declares an AgentVersion and judges it as the operator does, by its status; no process runs it, so that its
+   * deletion does not wait.
+   */
   async function declareAgentVersion(client: WorkloadNamespace['client']): Promise<void> {
     const { apiVersion, kind, metadata, spec } = fullObjects.agentVersion;
     const { uid } = (await client.create(kinds.agentVersion, { apiVersion, kind, metadata, spec })).metadata;
@@ -311,7 +314,7 @@ describe(title, () => {
     await using database = await openTestDatabase();
     const { apiVersion, kind, metadata, spec, status } = fullObjects.agent;
     const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
-    // It names a version that does not exist, which only a read of it decides.
+    // The object names a version that does not exist, which can only be found out by reading the version.
     await client.patchStatus(kinds.agent, metadata.name, [{ op: 'add', path: '/status', value: status }]);
     const { url, caFile } = server.controlPlane;
     const listen = { host: '127.0.0.1', port: 0 };

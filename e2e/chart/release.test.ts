@@ -29,7 +29,7 @@ const foreignKinds = [
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    // The API server admits definitions of its own groups only with a reference to their approval.
+    // The API server admits definitions in its own groups only if they refer to their approval.
     metadata: {
       name: `${plural}.${group}`,
       annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api' },
@@ -57,7 +57,7 @@ describe('a release', () => {
   const within = (...args: readonly string[]): Promise<string> => admin(`--namespace=${namespace}`, ...args);
   const run = (...args: readonly string[]) => helm(args, server.kubeconfigFile);
   const runOk = (...args: readonly string[]) => helmOk(args, server.kubeconfigFile);
-  /** No kubelet runs pods here, so Helm waits neither for hooks nor for workloads. */
+  /** No kubelet runs pods in this cluster, so that Helm must wait neither for hooks nor for workloads. */
   const install = (release: string, place: string, ...args: readonly string[]) =>
     run('install', release, chartFolder, `--namespace=${place}`, '--no-hooks', ...args);
   const secretsOf = (place = namespace) =>
@@ -209,7 +209,7 @@ describe('a release', () => {
 
   test('a release whose example job fails stays installed and can be upgraded', async () => {
     const values = ['--namespace=third', '--values', valuesPath('second-release-values.yaml')];
-    // No kubelet runs the job here.
+    // No kubelet runs the job in this cluster.
     const { code, stderr } = await run('install', 'third', chartFolder, ...values, '--timeout=3s');
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/post-install/);
@@ -328,7 +328,7 @@ describe('a release', () => {
     const without = ['crds', 'admissionPolicies', 'userRoles'].map((one) => `--set=${one}.install=false`);
     await upgrade(chartFolder, ...without);
     expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
-    // The next release takes its definitions over again.
+    // The next release manages the definitions of the chart again.
     await upgrade(newer);
     expect({ later: await later(), keys: await keys() }).toEqual({ later: 'kept', keys: fresh });
 
@@ -370,7 +370,7 @@ describe('a release', () => {
     cpSync(chartFolder, earlier, { recursive: true });
     const helpers = join(earlier, 'templates', '_helpers.tpl');
     const text = readFileSync(helpers, 'utf8');
-    // It named each key set after its place in the list.
+    // The earlier chart named each key set by its place in the list.
     writeFileSync(helpers, text.replace('(sha256sum $one.issuer | trunc 16)', '(len $keys | toString)'));
     const keys = (x: string) => JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', x }] });
     const issuersWith = (...sets: readonly string[]) =>

@@ -66,7 +66,7 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
       expect(text, role.metadata.name).not.toMatch(/\*|secrets|pods\/exec|impersonate|escalate|"bind"/);
     }
     for (const role of ofKind(roles, 'ClusterRole')) {
-      // Reading pods and their logs is a separate role, so that it is granted separately.
+      // Reading pods and their logs is in a separate role, so that it can be granted separately.
       const isOfProcesses = role.metadata.name === 'portcullis-process-viewer';
       for (const { apiGroups, verbs } of role['rules'] as readonly Rule[]) {
         if (isOfProcesses)

@@ -8,7 +8,7 @@ export const accountAudience = 'portcullis';
 
 /**
  * Values with which the management API accepts ServiceAccount tokens of the cluster, as in
- * docs/install-on-kubernetes.md: issuer and keys from the API server, one account as the first administrator.
+ * docs/install-on-kubernetes.md: issuer and keys come from the API server, and one account is the first administrator.
  * @returns the path of the values file
  */
 export async function trustAccounts(

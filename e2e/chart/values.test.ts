@@ -357,7 +357,7 @@ describe('values.yaml', () => {
 
 describe('Helm', () => {
   skipWithout(missingHelm);
-  // Many rows share their valid values.
+  // Many rows have the same valid values.
   const rendered = new Map<string, ReturnType<typeof helm>>();
   function render(...args: readonly string[]): ReturnType<typeof helm> {
     const key = JSON.stringify(args);

@@ -9,7 +9,7 @@ import { literalsOf } from './literals-of.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
-/** Where the causes, steps and problems are written that pages show. */
+/** The sources that contain the causes, steps and problems which pages show. */
 const sources = {
   'causes of models and agents': [
     'libraries/diagnosis/{explain-agent,explain-agent-version,explain-binding,explain-declared,links}.ts',

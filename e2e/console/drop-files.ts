@@ -1,6 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** Drags files of this machine over an element and drops them there, as a hand does: the browser makes the DataTransfer. */
+/**
+ * Drags files of this machine over an element and drops them there, as a person would: the browser makes the
+ * DataTransfer.
+ */
 export async function dropFiles(page: Page, place: Locator, files: readonly string[]): Promise<void> {
   await place.scrollIntoViewIfNeeded();
   const box = await place.boundingBox();

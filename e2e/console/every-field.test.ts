@@ -85,7 +85,7 @@ describe.skipIf(missingBrowser !== undefined)(inBrowser('hostile texts in every 
       await clickOf('Apply');
     };
     let applied = await act(policy, apply, /apply$|overview/);
-    // Another application came in between: it is shown, and asks again.
+    // Another application was made meanwhile: the page shows it and asks again.
     if (applied === 409) {
       const again = page.waitForNavigation();
       await page.locator('main form[action$="/apply"] button').click();

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files below the folder that contain the text, in the database of the platform too. Files that end meanwhile are left out. */
+/**
+ * Files below the folder that contain the text, including files of the platform's database. Files that are removed
+ * meanwhile are left out.
+ */
 export function filesWith(folder: string, text: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

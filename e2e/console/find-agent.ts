@@ -3,7 +3,9 @@ import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import type { Platform } from '../support/start-platform.ts';
 
-/** The pages of the example agent, once it is served: its own, and that of the flow of the served version. */
+/**
+ * The pages of the example agent, once it is served: the page of the agent, and that of the flow of its served version.
+ */
 export function findAgent(
   platform: Platform,
 ): Promise<{ readonly id: string; readonly path: string; readonly flowPath: string }> {

@@ -46,8 +46,8 @@ const policies = '/api/v1/guardrail-policies';
 type Answering = (next: () => string, isOdd: boolean) => unknown;
 
 /**
- * Every answer that a page of the console reads, by method and path. The first row that fits is taken. In an odd turn commands
- * succeed, checks find no problem and flows are valid; in an even one they fail, with texts.
+ * Every answer that a page of the console reads, by method and path. The first matching row is used. In an odd turn
+ * commands succeed, checks find no problem and flows are valid; in an even turn they fail, with texts.
  */
 const answers: readonly (readonly [request: RegExp, schema: z.ZodType | Answering])[] = [
   [/^GET \/api\/v1\/overview/, overviewSchema],
@@ -68,7 +68,7 @@ const answers: readonly (readonly [request: RegExp, schema: z.ZodType | Answerin
   [/^PUT \/api\/v1\/models\/[^/]+\/guardrail-binding/, hostileCommand],
   [/^POST \/api\/v1\/policy-checks/, hostileCheck],
   [/^GET \/api\/v1\/agents\/[^/]+\/versions\/[^/]+\/flow/, hostileFlow],
-  // The catalogue and the control plane have the same paths: the console tells them apart by their addresses.
+  // The catalogue and the control plane have the same paths: the console distinguishes them by their addresses.
   [/^GET \/catalogue\/api\/v1\/agents\//, agentRecordSchema],
   [/^GET \/catalogue\/api\/v1\/agents/, agentPageSchema],
   [/^POST \/catalogue\/api\/v1\/agents\/search/, foundAgentsSchema],
@@ -99,22 +99,31 @@ export type HostileApis = AsyncDisposable & {
   /** `catalogue` for the catalogue, `other` for every other service. */
   readonly urls: { readonly catalogue: URL; readonly other: URL };
   readonly state: {
-    /** The number of the text of the first member of each answer; the next member has the next text. Odd ones have other answers. */
+    /**
+     * The number of the text in the first member of each answer; the next member has the next text. The answers of odd
+     * and even turns differ.
+     */
     turn: number;
-    /** All but the rights of the person are refused with such a text. */
+    /** If true, all requests except those for the rights of the person are refused with such a text. */
     refuse: boolean;
-    /** All but the rights of the person are refused, because the person has sent too many requests. */
+    /**
+     * Whether all requests except for the rights of the person are refused, because the person has sent too many
+     * requests.
+     */
     busy: boolean;
-    /** All but the rights of the person are refused with this status and code; undefined if they are not. */
+    /**
+     * All requests except those for the rights of the person are refused with this status and code; undefined if they
+     * are not refused.
+     */
     refusal: { readonly status: number; readonly code: string } | undefined;
-    /** All but the rights of the person have no answer: the connection ends. */
+    /** If true, all requests except those for the rights of the person get no answer: the connection ends. */
     away: boolean;
-    /** Every list is empty. */
+    /** If true, every list in an answer is empty. */
     empty: boolean;
   };
 };
 
-/** @param texts after as many turns as there are texts, each member has had each of them */
+/** @param texts after as many turns as there are texts, each member has had every text */
 export async function startHostileApis(texts: readonly string[]): Promise<HostileApis> {
   const state: HostileApis['state'] = {
     ...{ turn: 0, refuse: false, busy: false, empty: false },
@@ -205,7 +214,7 @@ function hostilePolicy(next: () => string): unknown {
   return { ...(hostileAnswer(policySummarySchema, next) as object), definition };
 }
 
-/** The tests of a policy, which are those of its resource. */
+/** The tests of a policy, in the form of its resource. */
 function hostileTests(next: () => string): unknown {
   const test = () => ({
     ...{ name: next(), stage: 'request', expect: 'Pass' },

@@ -20,7 +20,7 @@ const parts = [
   '&lt;script&gt;globalThis.ran=1&lt;/script&gt;',
 ];
 
-/** 200 texts out of the parts, the same ones in every run. */
+/** The 200 texts that are combined from the parts; they are the same in every run. */
 export function hostileTexts(): readonly string[] {
   const random = randomFrom(20);
   const below = (count: number): number => Math.floor(random() * count);

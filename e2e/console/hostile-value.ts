@@ -25,7 +25,7 @@ type Schema = {
   readonly additionalProperties?: Schema | boolean;
 };
 
-/** Texts for members whose form excludes hostile ones. The first one that fits a pattern is taken. */
+/** Texts for members whose form excludes hostile texts. The first text that matches a pattern is used. */
 const formats: Readonly<Record<string, string>> = {
   uuid: '01900000-0000-7000-8000-000000000001',
   'date-time': '2026-01-31T09:00:00.000Z',
@@ -35,10 +35,10 @@ const plain = [...Object.values(formats), 'a'.repeat(64), 'a'.repeat(32), 'name'
 const items = 6;
 
 /**
- * An answer with this schema in which every free text is hostile. The next text is taken for each member, so that one
- * call with 200 texts and a following one with the same iterator use different texts for the same member.
- * @param most items of a list
- * @throws Error for a schema that no such value fulfils
+ * An answer with this schema in which every free text is hostile. Each member gets the next text, so that two
+ * successive calls with the same iterator use different texts for the same member.
+ * @param most maximum number of items of a list
+ * @throws Error for a schema that no such value matches
  */
 export function hostileAnswer(schema: z.ZodType, next: () => string, most = items): Json {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;

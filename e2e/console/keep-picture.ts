@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Keeps a picture of the whole page in the folder of PORTCULLIS_PICTURES, if it is set. */
+/** Saves a picture of the whole page in the folder of PORTCULLIS_PICTURES, if this variable is set. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env['PORTCULLIS_PICTURES'];
   if (folder === undefined) return;

@@ -14,14 +14,14 @@ export function literalsOf(source: string): readonly string[] {
   const visit = (node: Node): void => {
     const text = textOf(node);
     if (text !== undefined) found.push(text.trim());
-    // The parts of a sum are one text.
+    // The parts of a sum form one text.
     if (text === undefined || node.type === 'TemplateLiteral') for (const child of shownIn(node)) visit(child);
   };
   visit(parseAst(source, { lang: 'ts', astType: 'ts', sourceType: 'module' }) as unknown as Node);
   return found;
 }
 
-/** The parts of a node with texts for readers: no types, no imports, and nothing for developers. */
+/** The parts of a node with texts for readers: no types, no imports, and no texts for developers. */
 function shownIn(node: Node): readonly Node[] {
   const children = Object.values(node)
     .flat()

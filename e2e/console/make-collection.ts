@@ -9,7 +9,7 @@ export async function makeCollection(
   return collectionSchema.parse(await post(platform, '', { ...collection, embedding_profile_id: 'offline' }));
 }
 
-/** Lets a person write into a collection of the administrator, or no longer. */
+/** Gives a person the right to write into a collection of the administrator, or revokes it. */
 export async function changeWriter(
   platform: Platform,
   collectionId: string,

@@ -12,7 +12,7 @@ import { measurePage } from './measure-page.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
-/** Models in addition to the example: disabled ones, and ones whose revision does not exist. */
+/** Models in addition to the example: disabled models, and models whose revision does not exist. */
 const [wellModels, brokenModels] = [250, 50];
 const nameOf = (at: number) => `a-model-${String(at).padStart(3, '0')}`;
 

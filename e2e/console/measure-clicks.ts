@@ -22,8 +22,8 @@ const painted = `new Promise((resolve) => {
 const nextFrame = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(${now}))))`;
 
 /**
- * Clicks links and buttons of a whole platform in a real browser, `rounds` times each. The time of a click is taken before the
- * command for it is sent to the browser, so that a figure is above what a person waits.
+ * Clicks links and buttons of a whole platform in a real browser, `rounds` times each. The time of a click is taken
+ * before the command for it is sent to the browser, so that a figure is larger than the time that a person waits.
  */
 export async function measureClicks(
   rounds: number,
@@ -62,7 +62,7 @@ export async function measureClicks(
 
 async function clicksOf(name: string, rounds: number, click: () => Promise<number>): Promise<ClickReport> {
   const times: number[] = [];
-  // The first click fills caches of the services, which a person meets once.
+  // The first click fills caches of the services, which happens to a person only once.
   await click();
   for (let round = 0; round < rounds; round += 1) times.push(await click());
   times.sort((one, other) => one - other);

@@ -18,8 +18,9 @@ const appliedShown = `new Promise((resolve) => {
 })`;
 
 /**
- * Enables the example model `rounds` times and measures, each time, from the report of its gateway to the frame of the overview
- * that shows the application, milliseconds. The report is seen by a separate watch, a little later than it was written.
+ * Enables the example model `rounds` times and measures, each time, from the report of its gateway to the frame of the
+ * overview that shows the application, milliseconds. A separate watch sees the report, a little later than it was
+ * written.
  */
 export async function measureConfirmations(platform: Platform, page: Page, rounds: number): Promise<readonly number[]> {
   const { client } = platform;

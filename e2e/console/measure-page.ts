@@ -2,8 +2,8 @@ import type { BrowserContext } from 'playwright-core';
 import { until } from '#kit/testing/until';
 
 /**
- * Opens a page of the console without anything in the cache. @returns its bytes over the wire, headers included, and its requests,
- * each with the parts that are asked for after the load
+ * Opens a page of the console without anything in the cache. @returns the number of bytes over the wire, including
+ * headers, and the number of requests; both include the parts that are requested after the load
  */
 export async function measurePage(
   context: BrowserContext,
@@ -13,7 +13,7 @@ export async function measurePage(
   const session = await context.newCDPSession(fresh);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-  /** Bytes that were received for each request: the total once it has ended, and those so far of a stream. */
+  /** Bytes received for each request: the total of an ended request, and the bytes up to now of a stream. */
   const sizes = new Map<string, number>();
   const add = (id: string, bytes: number): void => void sizes.set(id, (sizes.get(id) ?? 0) + bytes);
   const sent: string[] = [];
@@ -31,7 +31,7 @@ export async function measurePage(
   session.on('Network.dataReceived', ({ requestId, dataLength }) => add(requestId, dataLength));
   session.on('Network.responseReceived', ({ requestId, response }) => add(requestId, response.encodedDataLength));
   await fresh.goto(url, { waitUntil: 'load' });
-  // The icon and the parts of the overview are asked for after the load; the stream of the overview does not end.
+  // The icon and the parts of the overview are requested after the load; the stream of the overview does not end.
   const parts = new URL(url).pathname === '/overview' ? ['/overview/decisions', '/overview/events'] : [];
   await until('the last request has ended', () => {
     const isAsked = ['/icon.svg', ...parts].every((end) => sent.some((one) => one.endsWith(end)));

@@ -55,18 +55,18 @@ export type HostileConsole = AsyncDisposable & {
   visit(path: string): Promise<{ readonly status: number | undefined; readonly problems: readonly string[] }>;
   /** Stops the console; the browser and the services remain. */
   stop(): Promise<void>;
-  /** Starts it at the same address. */
+  /** Starts the console again at the same address. */
   startAgain(): Promise<void>;
   /** Elements and scripts in the open page that hostile texts created. */
   problems(): Promise<readonly string[]>;
 };
 
 type HostileOptions = {
-  /** The free texts of the answers; hostile ones if absent. */
+  /** The free texts of the answers; hostile texts if absent. */
   readonly texts?: readonly string[];
   /** The language of the browser. */
   readonly locale?: string;
-  /** Whether the browser runs scripts; it does if absent. */
+  /** Whether the browser runs scripts; true if absent. */
   readonly javaScriptEnabled?: boolean;
 };
 

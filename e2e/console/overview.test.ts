@@ -153,7 +153,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
     await signIn(platform, page, { person: 'eve', path: '/activity' });
     const overview = page.getByRole('navigation').getByRole('link', { name: 'Overview' });
     expect(await overview.count()).toBe(0);
-    // On a busy machine the question about rights may time out: the page then has those of the sign-in.
+    // On a busy machine the request for the rights may time out: the page then uses the rights at the sign-in.
     const showsAfterReload = async (count: number): Promise<boolean> => {
       await page.reload();
       return (await overview.count()) === count;

@@ -52,7 +52,7 @@ type ExpectedRow = {
   readonly isWriter?: true;
   readonly navigation: readonly string[];
   readonly may: Actions;
-  /** The same as `may` if absent. */
+  /** The actions that the pages show; if absent, the same as `may`. */
   readonly shows?: Actions;
   readonly models?: readonly string[];
 };
@@ -131,7 +131,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     return operationSchema.parse(await callManagement(platform, call)).operationId;
   }
 
-  /** Calls the agent as the administrator; the pages of its runs. */
+  /** Calls the agent as the administrator; returns the pages of its runs. */
   async function addRun(): Promise<readonly string[]> {
     const { gateway } = platform.status().addresses;
     const person = platform.status().administrators?.[0]?.split('|')[1] ?? '';
@@ -144,7 +144,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     return [runs, `${runs}/${tracedRunListSchema.parse(list).runs[0]?.runId}`];
   }
 
-  /** Adds a memory of the administrator; the path of its history. */
+  /** Adds a memory of the administrator; returns the path of its history. */
   async function addMemory(): Promise<string> {
     const { memory } = platform.status().addresses;
     const person = platform.status().administrators?.[0]?.split('|')[1] ?? '';
@@ -389,7 +389,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
         if (path === '/overview') await page.locator('#decisions figure').waitFor();
         expect([path, answer?.status(), await violationsOf(path)]).toEqual([path, 200, []]);
       }
-      // The console and the sign-in process: nothing is loaded from elsewhere.
+      // The origins are those of the console and of the sign-in process: pages load nothing from other hosts.
       expect([...origins].map((origin) => new URL(origin).hostname)).toEqual(['127.0.0.1', '127.0.0.1']);
       // The browser reports the status of the answer to the wrong code.
       expect(complaints).toEqual([expect.stringContaining('status of 403')]);
@@ -633,7 +633,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
       },
       { name: 'eve', roles: [{ role: 'applier' }], navigation, may: { ...sees, apply: true }, models },
       { name: 'eve', roles: [viewer, ofModel], navigation, may: { ...sees, apply: true }, models: [modelId] },
-      // Without the right to view a policy there is no page with the form.
+      // A person without the right to view a policy has no page with the form.
       {
         name: 'eve',
         roles: [ofModel],

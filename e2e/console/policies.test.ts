@@ -203,7 +203,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     await context.close();
   });
 
-  /** The ids of the example and of its policy, and the revision that it is to have. */
+  /** The ids of the example model and of its policy, and the revision that the model must have. */
   async function applied() {
     const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
     const policy = await platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guarded-chat');
@@ -373,7 +373,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       if (view === 'a form') await page.getByRole('button', { name: 'Edit as a form' }).click();
       await page.getByText('The definition can be applied.').waitFor();
       const typed = `typed as ${view} by <b>ann</b>`;
-      // The text of a label contains that of its field.
+      // The text of a label contains the text of its field.
       const field = page.getByRole('textbox', { name: view === 'a form' ? 'Description' : 'Definition (YAML)' });
       const value = await field.inputValue();
       await field.fill(view === 'a form' ? typed : value.replace(/^description: .*$/m, `description: ${typed}`));

@@ -17,13 +17,13 @@ type PersonRow = {
   readonly allowed: Answers;
   /** Ids of the models that the page of the policy offers for an application. */
   readonly offeredModels: readonly string[];
-  /** Links of the shown pages that are answered with a refusal, with its status and its code. */
+  /** Links on the shown pages that are answered with a refusal, with the status and the code of the refusal. */
   readonly refusedLinks: readonly string[];
 };
 
 export type Role = { readonly role: string; readonly policyId?: string; readonly modelId?: string };
 
-/** Grants or revokes a role of the control plane, of one policy or of one model, as the administrator. */
+/** Grants or revokes, as the administrator, a role for the control plane, for one policy or for one model. */
 export async function changeRole(
   platform: Platform,
   change: { readonly verb: 'grant' | 'revoke'; readonly person: string } & Role,
@@ -44,12 +44,12 @@ export async function matrixRowOf(
     readonly name: string | undefined;
     readonly policyId: string;
     readonly modelId: string;
-    /** Their pages. */
+    /** The agent of these pages. */
     readonly agent: string;
     readonly runs: string;
     readonly flow: string;
     readonly collection: string;
-    /** Of a command of the administrator. */
+    /** The id of an operation that the administrator started. */
     readonly operation: string;
   },
 ): Promise<PersonRow> {
@@ -125,14 +125,15 @@ function textOf(context: BrowserContext, platform: Platform, path: string) {
 }
 
 /**
- * Repeats a request until the service behind the page answers it. A quick machine exceeds the rate of the person, because it
- * sends the requests of all rows in a minute, and a busy machine has services that give no answer for a moment.
+ * Repeats a request until the service behind the page answers it. A quick machine exceeds the rate limit of the person,
+ * because it sends the requests of all rows within a minute, and on a busy machine a service may not answer for a
+ * moment.
  */
 function whenAnswered(send: () => Promise<APIResponse>): Promise<{ readonly status: number; readonly body: string }> {
   return until('the service behind the page answers', async () => {
     const answer = await send();
     const [status, body] = [answer.status(), await answer.text()];
-    // A form shows the refusal beside the typed text, with a separate status.
+    // A form shows the refusal next to the typed text, and has a status of its own.
     const isPassing = [429, 502, 503].includes(status) || body.includes('<code>rate_limited</code>');
     return isPassing ? undefined : { status, body };
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inBrowser, missingBrowser } from '../support/browser.ts';
 import { type HostileConsole, hostilePages, openHostileConsole } from './open-hostile-console.ts';
 
-/** Texts of the answers: a Latin letter on the page is then one of the console. */
+/** Texts of the answers without Latin letters: a Latin letter on the page then comes from the console. */
 const texts = Array.from({ length: 200 }, (_, at) => `ответ ${at}`);
 /**
  * The visible texts of the page without names of things: code, text fields, and text in another language. Alternative texts and

@@ -3,7 +3,7 @@ import type { FigureSize } from '../support/figure.ts';
 import { judgeInProcess, problemsOf } from './judge-process.ts';
 import { bundleAt, bundlePolicyOf, examplePolicies, exampleTimeoutMs, joined, withRuleTimeout } from './policies.ts';
 
-/** The example policy and the rule pack unchanged in one bundle; in the small size only a part of the pack. */
+/** The example policy and the rule pack in one bundle, unchanged; the small size has only a part of the pack. */
 export function publishedBundle(size: FigureSize): Bundle {
   const pack = examplePolicies('rule-pack').filter(({ name }) => size === 'full' || name === 'jailbreaks');
   return bundleAt([...examplePolicies('guarded-chat'), ...pack].map(bundlePolicyOf), 32_768);
@@ -16,7 +16,8 @@ type AdmittedReport = {
 };
 
 /**
- * Whether every rule of the example and of the pack is admitted; in the full size also for larger bodies and deadlines.
+ * Whether every rule of the example and of the pack is admitted; in the full size also with larger bodies and
+ * deadlines.
  */
 export async function judgeAdmitted(size: FigureSize, say: (line: string) => void): Promise<AdmittedReport> {
   const published = publishedBundle(size);
@@ -47,7 +48,7 @@ async function sayReach(say: (line: string) => void): Promise<void> {
   }
 }
 
-/** Whether this many new processes print the same bytes for each of the bundles. */
+/** Whether the given number of new processes print the same bytes for each of the bundles. */
 export async function judgesAlike(bundles: readonly Bundle[], times: number): Promise<boolean> {
   const printed = new Set<string>();
   for (const [at, bundle] of bundles.entries()) {

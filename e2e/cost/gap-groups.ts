@@ -13,14 +13,17 @@ const maxBodyBytes = 32_768;
 
 type GapReport = {
   readonly groups: number;
-  /** Milliseconds for the slowest text: all patterns in one set, all groups together, and the slowest group. */
+  /**
+   * Milliseconds for the slowest text: with all patterns in one set, with all groups together, and in the slowest
+   * group.
+   */
   readonly oneSet: number;
   readonly together: number;
   readonly slowest: number;
   readonly problems: readonly string[];
 };
 
-/** Compares forty rules with a bounded gap in one set with the groups in which they are admitted. */
+/** Compares forty rules with a bounded gap in one set with the same rules in the groups in which they are admitted. */
 export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const patterns = Array.from({ length: 40 }, (_, index) => `ignore.{0,60}system${index}x`);
   const rules = patterns.map((pattern) => ({ pattern, caseSensitive: true }));

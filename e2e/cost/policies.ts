@@ -12,13 +12,13 @@ const exampleDeadlineMs = 250;
 /** The largest deadline and timeout. */
 export const largestTimeoutMs = 5_000;
 
-/** A section whose rules have one timeout, and the matching deadline. */
+/** A section whose rules have one timeout, and the corresponding deadline. */
 export function timedSection(rules: readonly BaselineRule[], timeoutMs: number): Section {
   const deadlineMs = timeoutMs === largestTimeoutMs ? largestTimeoutMs : Math.max(exampleDeadlineMs, timeoutMs);
   return { ...section(rules.map((rule) => ({ ...rule, timeoutMs }))), deadlineMs };
 }
 
-/** A policy whose request section has these patterns and whose response section matches nothing. */
+/** A policy whose request section has these patterns and whose response section matches no text. */
 export function patternPolicy(
   id: string,
   patterns: readonly { readonly pattern: string; readonly caseSensitive: boolean }[],
@@ -47,7 +47,7 @@ export function bundlePolicyOf({ name, definition: { request, response } }: Name
   return policy(request, response, name);
 }
 
-/** The same policy with another timeout and the largest deadline. */
+/** The given policy with another timeout of its rules and the largest deadline. */
 export function withRuleTimeout({ name, definition }: NamedDefinition, timeoutMs: number): NamedDefinition {
   const changed = (one: Section): Section => ({
     deadlineMs: largestTimeoutMs,

@@ -12,7 +12,7 @@ const maxBodyBytes = 32_768;
 /** Longest time of a rule with the timeout of the example. */
 const slowMs = exampleTimeoutMs / 4;
 
-/** The slow patterns that the small size checks too, as named in the platform's contract. */
+/** The slow patterns that the small size also checks, as named in the platform's contract. */
 const named = ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y'];
 
 const actions = ['deny', 'mask'] as const;
@@ -30,8 +30,8 @@ type RefusedReport = {
 };
 
 /**
- * Compares admission with measured times for the named slow patterns, or all known ones, with both timeouts and in
- * rules that deny and that mask: refused patterns are slow and admitted ones are fast.
+ * Compares admission with measured times for the named slow patterns, or all known slow patterns, with both timeouts
+ * and in deny and mask rules: refused patterns must be slow, and admitted patterns fast.
  */
 export async function judgeRefused(
   { all, texts }: { readonly all: boolean; readonly texts: number },

@@ -16,7 +16,7 @@ import { fastestMs } from './fastest.ts';
 type Option = 'fold' | 'checksum' | 'allow' | 'stem' | 'keep';
 type Measured = { readonly option: Option; readonly rule: LocalRule; readonly costMs: number; readonly tookMs: number };
 
-/** For each option, how many rules were measured and the largest ratio of measured to estimated time. */
+/** For each option, the number of measured rules and the largest ratio of measured to estimated time. */
 export type OptionReport = {
   readonly option: Option;
   readonly rules: number;
@@ -27,7 +27,7 @@ export type OptionReport = {
 
 const options: readonly Option[] = ['fold', 'checksum', 'allow', 'stem', 'keep'];
 const timeoutMs = 100;
-/** Maximum cost of one pass at this timeout. */
+/** Maximum cost of one pass at this timeout, milliseconds. */
 const passMs = 25;
 const { maxBodyBytes, maxMatches } = defaultBundleLimits;
 
@@ -170,7 +170,10 @@ function filled(unit: string): string {
   return unit.repeat(Math.max(1, Math.floor(maxBodyBytes / Buffer.byteLength(unit))));
 }
 
-/** As many different words of a length as may be stemmed, each with the begin of a term, until the body is full. */
+/**
+ * The maximum number of different words of a length that may be stemmed, each with the beginning of a term, until the
+ * body is full.
+ */
 function words(terms: readonly string[], letters: number): string {
   const begins = terms.map((term) => term.slice(0, Math.min(3, letters - 2)));
   const made: string[] = [];

@@ -20,8 +20,8 @@ export type SetReport = {
 };
 
 /**
- * Serves the slowest set of rules that is admitted for a timeout and checks the slowest text: the slowest pattern as
- * often as the deadline allows, because one text is the worst case of every copy.
+ * Serves the slowest set of rules that is admitted for a timeout and checks the slowest text: the set has the slowest
+ * pattern as often as the deadline allows, because one text is the worst case for all copies.
  */
 export async function judgeSlowestSet(
   size: FigureSize,

@@ -27,14 +27,16 @@ type Slowest = {
 /** The slowest admitted pattern, and the largest ratio of measured time to estimate among the measured patterns. */
 export type SlowestSearch = {
   readonly slowest: Slowest;
-  /** Measured time divided by the estimate; above 1 the estimate was too low. */
+  /** Measured time divided by the estimate; a value above 1 means that the estimate was too low. */
   readonly largestRatio: number;
   readonly ofPattern: string;
 };
 
 type SearchBound = { readonly maxBodyBytes: number; readonly budgetMs: number };
 
-/** The kinds of patterns that include the slowest ones; the small size searches only these and no random walks. */
+/**
+ * The kinds of patterns that include the slowest patterns; the small size searches only these, without random walks.
+ */
 const slowForms = 2;
 
 /**
@@ -58,8 +60,8 @@ const largestCount = 900;
 const worthTiming = 0.5;
 
 /**
- * Finds the admitted pattern that takes the engine longest, among generated ones and, in the full size, all published
- * ones.
+ * Finds the admitted pattern that takes the engine the longest time, among generated patterns and, in the full size,
+ * all published ones.
  */
 export function findSlowest(size: FigureSize, bound: SearchBound, say: (line: string) => void): SlowestSearch {
   const candidates =

@@ -2,14 +2,14 @@ import type { StructuralSchema } from '../../hack/crds/structural-schema.ts';
 
 type Path = readonly (string | number)[];
 
-/** An object at or beyond one limit; `allowed` is absent when other rules also apply. */
+/** An object at or beyond one limit; `allowed` is absent if other rules also apply. */
 export type Edge = { readonly title: string; readonly object: unknown; readonly allowed?: boolean };
 
 const letter = 'я';
 
 /**
- * For every member that an object has: its limits from both sides, other values of its enumeration, another type, and
- * the same object without it. The limits come from the schema; other tests check their meaning.
+ * For every member that an object has: values on both sides of its limits, other values of its enumeration, another
+ * type, and the same object without it. The limits come from the schema; other tests check their meaning.
  */
 export function edgesOf(object: unknown, schema: StructuralSchema, at: Path): readonly Edge[] {
   const value = read(object, at);

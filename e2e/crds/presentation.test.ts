@@ -10,7 +10,7 @@ type Key = keyof typeof kinds;
 const keys = Object.keys(kinds) as Key[];
 const id = '01990000-0000-7000-8000-000000000001';
 
-/** Description of every field by its path. */
+/** The description of every field by its path. */
 function descriptions(schema: StructuralSchema, at: string): ReadonlyMap<string, string> {
   const own: [string, string][] = schema.description === undefined ? [] : [[at, schema.description]];
   const inner = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [

@@ -147,13 +147,13 @@ describe('the admission policies that protect guardrails', () => {
       expect((await patch('modelbindings', 'open', [confirm(other), setUnguarded])).status).toBe(422);
     }
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1))])).status).toBe(200);
-    // A value that is older than the change confirms nothing.
+    // A confirmation that is older than the change does not confirm the change.
     expect((await patch('modelbindings', 'open', [setUnguarded])).status).toBe(422);
     expect((await patch('modelbindings', 'open', [confirm('none')])).status).toBe(200);
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(200);
     const guarded = { op: 'replace', path: '/spec/guardrail', value: binding('open', 'some').spec.guardrail };
     expect((await patch('modelbindings', 'open', [confirm('none'), guarded])).status).toBe(200);
-    // The confirmation of the first change, as an exported object has it, confirms no second one.
+    // The confirmation of the first change, as an exported object contains it, does not confirm a second change.
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(422);
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(3)), setUnguarded])).status).toBe(200);
   });

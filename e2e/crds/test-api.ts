@@ -22,7 +22,7 @@ export type ApiObject = { readonly [member: string]: unknown } & {
 type SendOptions = {
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Bearer token; without one the caller may do everything. */
+  /** Bearer token; a caller without a token may do everything. */
   readonly token?: string;
 };
 
@@ -51,7 +51,10 @@ export function item(plural: string, name: string, query = 'fieldValidation=Stri
   return collection(`${plural}/${name}`, query);
 }
 
-/** The shared API server for the tests of a file, or one with these flags; skips the tests when none is built. */
+/**
+ * Uses the shared API server for the tests of a file, or a separate one with these flags; skips the tests if no API
+ * server is built.
+ */
 export function useTestApi(apiServerFlags?: readonly string[]): TestApi {
   let opened: ApiServer | undefined;
   let agent: Agent | undefined;

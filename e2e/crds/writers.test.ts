@@ -23,7 +23,7 @@ const elsewhere = `${testNamespace}-elsewhere`;
 const core = `/api/v1/namespaces/${testNamespace}`;
 
 describe('roles and writers', () => {
-  // The controllers of the shared API server aggregate the roles into the built-in ones.
+  // The controllers of the shared API server aggregate these roles into the built-in roles.
   const api = useTestApi();
 
   test.each(rights)('the role %s grants exactly its rights', async (role, own, internal) => {

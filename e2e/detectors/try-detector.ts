@@ -10,7 +10,7 @@ import { chatCall } from '../support/chat-call.ts';
 import { startDetector } from '../support/start-detector.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 
-/** The stage whose section has the rule; its name is also that of the model. */
+/** The stage whose section has the rule; the model has the same name. */
 type Stage = 'request' | 'response';
 
 /** A text that a client sends, and that the built-in provider repeats as its answer. */
@@ -28,8 +28,9 @@ type DetectorTrial = {
 const applySeconds = 300;
 
 /**
- * Runs an adapter with the library that the Python has, and sends texts through a gateway with a rule that asks it. Returns the
- * faults: texts that were not decided as expected, and texts that the adapter wrote into its log.
+ * Runs an adapter with the library of the given Python, and sends texts through a gateway with a rule that calls the
+ * adapter. Returns the faults: texts whose decision was not the expected one, and texts that the adapter wrote into its
+ * log.
  */
 export async function tryDetector({ file, python, environment, texts }: DetectorTrial): Promise<readonly string[]> {
   const token = randomBytes(16).toString('hex');
@@ -53,7 +54,7 @@ export async function tryDetector({ file, python, environment, texts }: Detector
   return [...faults, ...logged.map(({ content }) => `the log of the adapter has ${JSON.stringify(content)}`)];
 }
 
-/** Adds the detector to the approved providers, with the secret that both have. */
+/** Adds the detector to the approved providers, with the secret that both know. */
 function approve({ data }: Platform, endpoint: string, token: string): void {
   writeFileSync(join(data, 'secrets/judge'), token, { mode: 0o600 });
   const list = join(data, 'providers.yaml');
@@ -76,7 +77,7 @@ async function guard({ data }: Platform, folder: Folder, stage: Stage): Promise<
   if (code !== 0) throw new Error(`the policy for the ${stage} was not applied: ${stderr}`);
 }
 
-/** A definition whose section of the stage asks the detector, with time for a busy machine. */
+/** A definition in which the section of the stage calls the detector, with timeouts for a busy machine. */
 function definitionFor(stage: Stage): Definition {
   const plain = sectionOf('a word of no text');
   const asks: Section['additional'][number] = {

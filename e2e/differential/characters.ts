@@ -29,7 +29,7 @@ export function noise(random: Random, longest: number): string {
   return Array.from({ length: random.below(longest + 1) }, () => anyCharacter(random)).join('');
 }
 
-/** The text of a code point; a letter in place of a surrogate, which no valid text contains. */
+/** The text of a code point; a surrogate, which no valid text contains, is replaced by a letter. */
 function textOf(rune: number): string {
   return rune >= 0xd800 && rune <= 0xdfff ? 'a' : String.fromCodePoint(rune);
 }

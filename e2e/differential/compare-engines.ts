@@ -5,7 +5,7 @@ import type { MatchRequest, MatchResult } from './reference.ts';
 export type Difference = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
-  /** Absent where one engine accepts the pattern and the other refuses it. */
+  /** The text; absent if one engine accepts the pattern and the other refuses it. */
   readonly text?: string;
   readonly here: string;
   readonly reference: string;

@@ -189,7 +189,7 @@ function withFoldedMembers(node: PatternNode, kinds: ReadonlySet<Fold>): Pattern
   }
 }
 
-/** The bytes of the original from which a range of the folded text comes. */
+/** The bytes of the original text from which a range of the folded text was made. */
 function originalOf({ start, end }: Range, units: readonly NaiveUnit[]): Range {
   let at = 0;
   let first: number | undefined;

@@ -42,7 +42,7 @@ export function unicodeName(random: Random, positive: boolean, caret = false): C
   return { source, set: signed(unicodeClass(name) ?? [], positive !== caret) };
 }
 
-/** A character in a form that a pattern or a class accepts: literal or one of its escapes. */
+/** A character in a form that a pattern or a class accepts: literal, or as one of its escapes. */
 export function written(character: string, random: Random): string {
   const rune = character.codePointAt(0) ?? 0;
   const hex = rune.toString(16);
@@ -76,7 +76,7 @@ function single(random: Random): ClassPart {
 
 const at = (character: string): RuneSet => [character.charCodeAt(0), character.charCodeAt(0)];
 
-/** One generator for each kind of element inside brackets. */
+/** One generator for each kind of element inside of brackets. */
 const elements: Readonly<Record<string, (random: Random) => ClassPart>> = {
   '[x]': single,
   '[A-Z]': range,

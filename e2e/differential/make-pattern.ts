@@ -7,7 +7,7 @@ import { nestingRows, type Piece, plainRows, type SyntaxRow } from './syntax-row
 export type MadePattern = Piece & { readonly rows: readonly string[] };
 
 const odd = Object.entries(oddForms).flatMap(([kind, sources]) => sources.map((source) => ({ kind, source })));
-/** Forms that can be combined with others; the large ones take half a second each. */
+/** Forms that can be combined with others; the large forms take half a second each. */
 const small = odd.filter(({ source }) => source.length < 100 && !/\{\d{3}/.test(source));
 
 /** All syntax rows of the generator, and all kinds of odd forms. */
@@ -31,7 +31,7 @@ const nesting = weighted(nestingRows);
 
 const deepest = 4;
 
-/** A pattern from the syntax rows; one in ten has an odd form, one in twenty has random changes. */
+/** A pattern from the syntax rows; one of ten has an odd form, and one of twenty has random changes. */
 export function makePattern(random: Random): MadePattern {
   const rows: string[] = [];
   function make(depth: number): Piece {

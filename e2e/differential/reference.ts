@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { openPythonLines } from '../support/python-lines.ts';
 
-/** One pattern and the texts to match it against. */
+/** One pattern, and the texts against which it is matched. */
 export type MatchRequest = {
   readonly pattern: string;
   readonly caseSensitive: boolean;

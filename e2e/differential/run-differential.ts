@@ -7,7 +7,9 @@ import { shrinkDifference } from './shrink-difference.ts';
 
 type DifferentialRun = {
   readonly python: string;
-  /** Pairs of a text and a pattern that both engines accept, in one case mode; the run ends at this number. */
+  /**
+   * Number of pairs of a text and a pattern that both engines accept, in one case mode; the run ends at this number.
+   */
   readonly pairs: number;
   readonly seed: number;
   readonly say: (progress: string) => void;
@@ -17,10 +19,10 @@ type DifferentialReport = {
   readonly pairs: number;
   /** Pairs whose pattern matches in the text. */
   readonly matching: number;
-  /** Patterns, each in one case mode, that the reference accepts and refuses. */
+  /** Number of patterns, each in one case mode, that the reference accepts, and that it refuses. */
   readonly accepted: number;
   readonly refused: number;
-  /** Number of syntax rows, and the rows of which no accepted pattern matched a text. */
+  /** Number of syntax rows, and of the rows for which no accepted pattern matched a text. */
   readonly rows: number;
   readonly unmatchedRows: readonly string[];
   readonly differences: number;

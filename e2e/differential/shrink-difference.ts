@@ -1,7 +1,7 @@
 import { compareEngines, type Difference } from './compare-engines.ts';
 import type { Reference } from './reference.ts';
 
-/** The shortest pattern and text that still show a difference, found by removing ever smaller parts of both. */
+/** The shortest pattern and text that still show a difference, found by removing smaller and smaller parts of both. */
 export async function shrinkDifference(difference: Difference, reference: Reference): Promise<Difference> {
   let smallest = difference;
   async function tryOut(pattern: string, text: string | undefined): Promise<boolean> {

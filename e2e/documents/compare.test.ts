@@ -18,12 +18,12 @@ function rowsOf(heading: string): readonly (readonly string[])[] {
   );
 }
 
-/** A source that somebody else can open: a page or file of the other product. */
+/** Whether a cell has a source that everybody can open: a page or file of the other product. */
 const isRead = (cell: string): boolean => /\]\(https:\/\/[^)]+\)[^)]*\*read\*\)/.test(cell);
 const testsOf = (cell: string): readonly string[] =>
   [...cell.matchAll(/\[test\]\((\.\.\/[^)]+\.test\.ts)\)/g)].map(([, path = '']) => path);
 
-/** Whether the tests of a cell exist and have a test. */
+/** Whether the files of a cell exist and contain a test. */
 function isProved(cell: string): boolean {
   const found = testsOf(cell);
   const hasTest = (path: string): boolean =>

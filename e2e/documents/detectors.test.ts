@@ -6,7 +6,7 @@ import { startDetector } from '../support/start-detector.ts';
 
 const folder = join(root, 'examples/detectors');
 
-/** An adapter with a stub in place of its library. */
+/** Starts an adapter with a stub that replaces its library. */
 function startStubbed(file: string, environment: Readonly<Record<string, string>> = {}) {
   const PYTHONPATH = join(folder, 'testdata');
   return startDetector(file, { token: 'token-of-a-test', environment: { PYTHONPATH, ...environment } });

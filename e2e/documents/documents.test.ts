@@ -48,7 +48,7 @@ describe('commands of pages', () => {
     await using shell = openShell(root, environment);
     for (const { line, command, output } of commandsOf(path)) {
       let given = await shell.type(command);
-      // An index follows what it indexes: a search is repeated until its index is complete.
+      // An index follows its source with a delay, so that a search is repeated until the index is complete.
       for (let attempt = 1; searches.test(command) && attempt < 20 && !isPrinted(output, given); attempt += 1) {
         await pause(500);
         given = await shell.type(command);

@@ -38,8 +38,8 @@ describe.skipIf(missing !== undefined)(onApiServer('commands of Helm'), () => {
   });
 
   /**
-   * The state that the page presumes: no release of that name before an installation, one before a removal, two before
-   * a rollback.
+   * Prepares the state that the page assumes: no release with that name before an installation, one revision before a
+   * removal, two before a rollback.
    */
   async function prepare(command: string): Promise<void> {
     if (/\binstall second\b/.test(command)) return;

@@ -19,7 +19,7 @@ type Mentioned = NamedCommand & { readonly text: string };
 
 /**
  * The commands in backticks outside of blocks, up to a pipe or a redirection. Words in capitals are placeholders for
- * values, `…` for further words, and square brackets contain optional parts.
+ * values, `…` stands for further words, and square brackets contain optional parts.
  */
 function commandsIn(markdown: string): readonly Mentioned[] {
   const prose = markdown.replace(/^```[^\n]*\n[\s\S]*?^```$/gm, '');
@@ -51,7 +51,7 @@ test('every command that a page names in its text exists with its options and ar
   expect(refused).toEqual([]);
 });
 
-/** A command with an option that changes nothing but its exit code, before a pipe. */
+/** A command with an option that changes only its exit code, before a pipe. */
 const forExitCode = /\bportcullis [^|&;\n]*--check\b[^|&;\n]*\|(?!\|)/;
 
 test('no page sends a command with --check through a pipe, which has the exit code of its last command', () => {

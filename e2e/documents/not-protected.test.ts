@@ -32,9 +32,9 @@ const spellings = [...page.matchAll(/^\| (.+?) \| `(.+)` \| (denied|passes) \|$/
 );
 
 let world: GuardedGateway;
-/** The same policy with all folds in its rules. */
+/** A gateway with the same policy and all folds in its rules. */
 let folding: GuardedGateway;
-/** The same policy on a route that has every kind of text judged. */
+/** A gateway with the same policy on a route with every kind of text in `judge`. */
 let judging: GuardedGateway;
 beforeAll(async () => {
   const bundle = sampleBundle(definitionSchema.parse(example.spec.definition));

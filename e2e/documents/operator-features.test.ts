@@ -26,7 +26,7 @@ function proofsOf(cell: string): readonly Proof[] {
   }));
 }
 
-/** The source of a test contains its title as a literal; the title of a figure is followed by its bounds. */
+/** Whether the source of a test contains its title as a literal; the title of a figure is followed by its bounds. */
 function holds({ file }: Proof, title: string): boolean {
   const text = readFileSync(join(root, file), 'utf8');
   if (file.startsWith('e2e/figures/')) return text.includes(`'${title}`) || text.includes(`\`${title}`);

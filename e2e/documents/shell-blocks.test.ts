@@ -28,7 +28,7 @@ const consoles = ['console', 'console python', 'console kubectl', 'console model
 
 const mostNotRun = 55;
 
-/** These commands remove objects that the others need, in this order. */
+/** These commands remove objects that the other commands need, so that they run last, in this order. */
 const last = [
   /annotate modelbindings,/,
   /\| xargs .* patch '\{\}'/,
@@ -37,7 +37,7 @@ const last = [
   /delete namespace/,
 ];
 const placeOf = ({ command }: Printed): number => last.findIndex((pattern) => pattern.test(command)) + 1;
-/** The same command of another page, which changes nothing, does not run again. */
+/** A command of another page that is repeated and changes nothing does not run again. */
 const isRepeated = ({ command }: Printed, at: number): boolean =>
   /^kubectl (-n \S+ (get|describe|logs)|auth can-i) /.test(command) &&
   runnableCommands.findIndex((other) => readsPods(other.command) === readsPods(command)) < at;
@@ -79,7 +79,7 @@ test('commands that no test runs have a reason, and there are few of them', () =
 });
 
 const missing = missingApiServer ?? missingHelm;
-/** The page of an alert asks for the rights of the catalogue's worker. */
+/** The page of an alert needs the rights of the catalogue's worker. */
 const withCatalogue = [
   'agents.publicUrl=https://a.example',
   'agents.issuer=https://b.example',
@@ -105,7 +105,8 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
     expect(printedCommands.map(({ command }) => command)).toContain(namespaceCommand);
     await kubectl(namespaceCommand.split(' ').slice(1));
     await kubectl(['config', 'set-context', '--current', `--namespace=${namespace}`]);
-    // Before the claims: a claim that comes before the default class gets it only at a later pass of the controller.
+    // The volumes are created before the claims: a claim that is created before the default class gets the class only
+    // at a later pass of the controller.
     for (const object of pretendedVolumes) await kubectl(['apply'], write('one.yaml', JSON.stringify(object)));
     const chart = await helmOk([
       'template',

@@ -29,7 +29,7 @@ type Kind = {
   readonly typ: string;
   /** The claims of a good token. */
   readonly claims: JWTPayload;
-  /** Whether the chain must name an agent: a person holds no token with which agents call agents. */
+  /** Whether the chain must name an agent: a person has no token with which agents call agents. */
   readonly needsActor: boolean;
   readonly wrongVersion: string;
   /** Sends the token to the request. @returns whether it was accepted */
@@ -73,7 +73,7 @@ export const figure: Figure = {
       const [none, hmac] = ['none', 'HS256'].map(
         (alg) => `${part({ alg, typ: kind.typ, kid: key.kid })}.${part(claims)}`,
       );
-      // A verifier that lets the token choose the algorithm takes the public key for a secret.
+      // A verifier that lets the token choose the algorithm would use the public key as a secret.
       const mac = createHmac('sha256', pem).update(String(hmac)).digest('base64url');
       return oneOf([`${none}.`, `${none}.${text.split('.')[2]}`, `${hmac}.${mac}`]);
     }
@@ -106,7 +106,8 @@ export const figure: Figure = {
       const isGood = good.some((one) => one === fault);
       const expected = isGood && subject === 'ann' && chain.length <= 4 && isDistinct && mayAct;
       const receiver = fault === 'swapped' ? oneOf(kinds.filter((one) => one !== kind)) : kind;
-      // Neither kind is used up: a run asks for several tokens, and an agent calls again until its token expires.
+      // Neither kind of token can be used only once: a run requests several tokens, and an agent may use its token for
+      // calls until it expires.
       const count = fault === 'repeated' ? 2 : 1;
       for (let sent = 0; sent < count; sent += 1) {
         const isAccepted = await receiver.send(token, audience);
@@ -177,7 +178,7 @@ async function kindsAt(world: AgentPlaneWorld, key: ReturnType<typeof gatewayKey
   ];
 }
 
-/** The token with one other character in its claims or its signature. */
+/** The token with one changed character in its claims or its signature. */
 function altered(text: string, random: () => number): string {
   const from = text.indexOf('.') + 1;
   for (;;) {

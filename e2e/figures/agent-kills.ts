@@ -90,7 +90,7 @@ function endsText({ broken, answered, refused, untyped }: EndCounts): string {
   return `${broken} broken off, ${answered} answered, ${refused} refused, ${untyped} without a type`;
 }
 
-/** Asks until the version answers. @returns when it did, milliseconds */
+/** Sends requests until the version answers. @returns the time of the first answer, milliseconds */
 async function servesAgain(world: Awaited<ReturnType<typeof openAgentWorld>>, prefix: string): Promise<number> {
   const end = performance.now() + 60_000;
   for (let attempt = 0; performance.now() < end; attempt += 1) {

@@ -20,7 +20,7 @@ export const figure: Figure = {
       `${pretended.versions} with simulated pods in ${pretended.seconds.toFixed(1)} s, ` +
       `${pretended.writesOfEach.toFixed(1)} writes of each, ${pretended.writesAtRest} at rest`;
     const isQuiet = pretended.writesAtRest === 0;
-    // The suite of a whole cluster applies one on a node.
+    // The suite of a whole cluster applies a version on a node.
     if (size === 'small') return { holds: isQuiet, line };
     say(line);
     const missing = (await dockerRuns()) ? undefined : await missingForNode(silentProgress);

@@ -23,7 +23,7 @@ export const figure: Figure = {
     await using embedder = await startOfflineEmbedder();
     await using world = await startCatalogue(await server.createDatabase(), {
       config: embedder.config,
-      // The agents have no resources, so that each pass of the feed would ask for all of them.
+      // The agents have no resources, so that each pass of the feed would read all of them.
       overrides: { pollMs: 3_600_000 },
       openRights: async (database) =>
         await openOpenFgaRelations({

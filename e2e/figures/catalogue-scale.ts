@@ -5,10 +5,11 @@ import { startOfflineEmbedder } from '../catalogue/offline-embedder.ts';
 import type { Figure } from '../support/figure.ts';
 
 /**
- * `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. A caller who sees everything has the same
- * bound for a page and `searchAll` for a search, which ranks within all that it sees. `hidden` bounds the median time of
- * the same visible agents in the whole catalogue as a multiple of that in a tenth of it, and `less` from below the median
- * time of a caller as a multiple of that of a caller with fewer visible agents.
+ * `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. For a caller who sees everything, the
+ * bound of a page is the same, and `searchAll` bounds a search, which ranks all agents. `hidden` is the upper bound of
+ * the median time in the whole catalogue as a multiple of the time in a tenth of it, with the same visible agents.
+ * `less` is the lower bound of the median time of a caller as a multiple of the time of a caller with fewer visible
+ * agents.
  */
 const sizes = {
   // A small run checks that the requests are answered in full; times are meaningless while other tests run.
@@ -35,7 +36,7 @@ export const figure: Figure = {
       parts.use(
         await startCatalogue(await server.createDatabase(), {
           config: embedder.config,
-          // The agents have no resources, so that each pass of the feed would ask for all of them.
+          // The agents have no resources, so that each pass of the feed would read all of them.
           overrides: { pollMs: 3_600_000 },
         }),
       );

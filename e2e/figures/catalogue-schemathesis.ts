@@ -12,7 +12,7 @@ export const figure = serviceFigure({
   open: openCatalogueService,
 });
 
-/** The service over a real database with one agent that the caller may view and invoke. */
+/** Opens the service with a real database and one agent that the caller may view and invoke. */
 async function openCatalogueService() {
   await using parts = new AsyncDisposableStack();
   const server = parts.use(await startTestServer());

@@ -13,9 +13,15 @@ import { hashedWords } from '../support/hashed-words.ts';
 
 const sizes = { small: 100, full: 10_000 } as const;
 const shown = 5;
-/** With fewer relations than persons, so that a part of the callers is answered by checks in batches. */
+/**
+ * A value below the number of relations of some persons, so that a part of the callers is answered by checks in
+ * batches.
+ */
 const fewReached = 12;
-/** So many places that the names of a full run share hardly any: an agent whose name has the place of a word is near to it. */
+/**
+ * A number so large that the names of a full run hardly share a dimension: two agents are near to each other if their
+ * names share a word.
+ */
 const dimension = 4_096;
 
 export const figure: Figure = {
@@ -46,7 +52,7 @@ export const figure: Figure = {
     let sum = 0;
     let isAnswered = true;
     for (const { name, rights } of stores) {
-      // More agents vanish within a minute than in an installation.
+      // In this test more agents disappear within a minute than in an installation.
       await using world = await startCatalogue(await server.createDatabase(), {
         config: { massRemoval: 'accept', embeddingProfile: 'words', modelsFile },
         overrides: { models: hashedWords() },

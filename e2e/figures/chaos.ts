@@ -6,7 +6,7 @@ import type { Figure } from '../support/figure.ts';
 
 /** An operator: its API client and its election client have a connection pool each. */
 const connections = defaultMaxSockets + electionMaxSockets;
-/** Seconds for a recovery; connections of one process to the API server, and its sockets in total. */
+/** Upper bounds: seconds for a recovery; connections of one process to the API server, and its sockets in total. */
 const bounds = { recovery: 35, connections, sockets: 128 } as const;
 
 export const figure: Figure = {

@@ -38,13 +38,16 @@ const clients = [
   { name: 'LlamaIndex (PyPI)', file: 'llamaindex_client.py' },
 ] as const;
 
-/** The routes that every client is asked through: the texts of the contract, and every text, with a refusal of any other. */
+/**
+ * The routes through which every client is tested: one judges the texts of the contract, the other every text, and
+ * refuses any other text.
+ */
 const routes = [
   { name: 'contract', more: {} },
   { name: 'judge all', more: { judge: [...judgedTextKinds], unjudged: 'Refuse' } },
 ] as const satisfies readonly { readonly name: string; readonly more: Partial<GatewayRouteSpec> }[];
 
-/** LlamaIndex needs another version of the package openai than the other clients. */
+/** LlamaIndex needs a different version of the package openai than the other clients. */
 const requirements = { others: 'requirements.txt', llamaIndex: 'llamaindex-requirements.txt' } as const;
 
 export const figure: Figure = {

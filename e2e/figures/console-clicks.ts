@@ -4,9 +4,9 @@ import { missingBrowser } from '../support/browser.ts';
 import type { Figure } from '../support/figure.ts';
 
 const rounds = { full: 30, small: 5 } as const;
-/** From a click to the painted outcome, median, milliseconds. */
+/** Upper bound from a click to the painted outcome, median, milliseconds. */
 const mostMs = 300;
-/** From the report of a gateway to the frame that shows the application, the longest, milliseconds. */
+/** Upper bound from the report of a gateway to the frame that shows the application, longest time, milliseconds. */
 const mostConfirmationMs = 1_000;
 
 export const figure: Figure = {
@@ -24,7 +24,7 @@ export const figure: Figure = {
     say(`from a report to the shown application: most ${longest.toFixed(0)} ms of ${confirmations.length}`);
     const slowest = reports.toSorted((one, other) => other.medianMs - one.medianMs)[0];
     return {
-      // A busy machine does not judge the small size: there, every click must be painted.
+      // On a busy machine the times of the small size are not judged: every click must only be painted.
       holds:
         reports.every(({ medianMs }) => (size === 'small' ? medianMs > 0 : medianMs <= mostMs)) &&
         (size === 'small' || longest <= mostConfirmationMs),

@@ -12,7 +12,7 @@ export const figure: Figure = {
     if (missingBrowser !== undefined) return { skipped: missingBrowser };
     await using hostile = await openHostileConsole();
     const texts = hostileTexts().length;
-    // Some twenty texts of each member in the small size, in even and odd turns.
+    // In the small size about twenty texts of each member, in even and odd turns.
     const step = size === 'small' ? 9 : 1;
     const problems: string[] = [];
     let visits = 0;

@@ -55,7 +55,7 @@ function user(content: string): Turn {
   return { role: 'user', content };
 }
 
-/** Short and long conversations equally often; one of four has a forbidden word, and most have secrets. */
+/** A short or a long conversation with equal probability; one of four has a forbidden word, and most have secrets. */
 function conversation(random: Random): readonly Turn[] {
   const length = random.between(1, random.pick([3, 33, 65, mostMessages]));
   const bad = random.chance(25) ? random.below(length) : -1;
@@ -72,7 +72,7 @@ function clean(random: Random): string {
   return unit.repeat(random.chance(90) ? random.between(1, 20) : random.between(1, 900)).trim();
 }
 
-/** Whole messages in their order, as many in each group as one check may have. */
+/** Whole messages in their order, in groups with as many messages as one check may have. */
 function groupsOf(turns: readonly Turn[], { limits }: Bundle): readonly (readonly Turn[])[] {
   const groups: Turn[][] = [];
   for (const turn of turns) {
@@ -88,7 +88,7 @@ function bodyOf(messages: readonly Turn[]): string {
   return JSON.stringify({ body: { messages } });
 }
 
-/** Asks the runtime for each group and joins the answers. */
+/** Calls the runtime for each group and joins the answers. */
 async function judgeByHand(
   { runtime, route, runtimeToken }: GuardedGateway,
   dispatcher: Agent,

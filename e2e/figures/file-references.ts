@@ -15,7 +15,10 @@ import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const sizes = { small: 1_000, full: 10_000 } as const;
-/** After this many bad references a valid one must be read: an agent that refuses every reference would prove nothing. */
+/**
+ * After this number of bad references a valid reference must be read: an agent that refuses every reference would prove
+ * nothing.
+ */
 const controlEvery = 25;
 const characters = [...'ABCabc019-_.=+/ \u0000é'];
 const other = { issuer: 'https://people.example', subject: 'bob' };
@@ -89,7 +92,7 @@ async function openBench(world: FileWorld) {
     used += 1;
     return await send(reference ?? (await world.mint(file())));
   }
-  /** Runs that ended so far; only good references raise the number. */
+  /** Number of ended runs up to now; only good references increase it. */
   async function runs(): Promise<number> {
     const text = await (await fetch(`${agent.adminUrl}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith('portcullis_agent_runs_total{'));

@@ -33,7 +33,7 @@ export const figure: Figure = {
         nodes = await nodesOf(flow);
         times.push((performance.now() - start) / nodes);
       }
-      // The best round: other load can only increase the time.
+      // The best round is used, because other load on the machine can only increase the time.
       const best = Math.min(...times);
       worst = Math.max(worst, best);
       say(`${name}: ${nodes} runs of nodes, ${(best * 1_000).toFixed(1)} us each`);

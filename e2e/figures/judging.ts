@@ -13,9 +13,12 @@ import { examplePolicies } from '../cost/policies.ts';
 import type { Figure } from '../support/figure.ts';
 
 const rules = 200;
-/** Multiples of the time to validate one term, which is mostly the start of the process. */
+/** Upper bounds as multiples of the time to validate one term, which is mostly the start of the process. */
 const bounds = { cold: 20, warm: 3 };
-/** Seconds on two free cores, which the full size also asserts: it is measured without other load. */
+/**
+ * Upper bounds in seconds on two free cores, which only the full size asserts, because it is measured without other
+ * load.
+ */
 const mostSeconds = { cold: 4, warm: 1 };
 
 export const figure: Figure = {
@@ -38,7 +41,7 @@ export const figure: Figure = {
           `one term ${one.at(-1)?.toFixed(2)} s, cold ${cold.at(-1)?.toFixed(2)} s, warm ${warm.at(-1)?.toFixed(2)} s`,
         );
       }
-      // Other load can only increase the times.
+      // The shortest time is used, because other load can only increase the times.
       const [base, first, again] = [Math.min(...one), Math.min(...cold), Math.min(...warm)];
       const ratios = `${(first / base).toFixed(1)} and ${(again / base).toFixed(1)} times one term`;
       const isQuick = size !== 'full' || (first <= mostSeconds.cold && again <= mostSeconds.warm);
@@ -52,7 +55,10 @@ export const figure: Figure = {
   },
 };
 
-/** The first rules of the pack, for one section. A rule is admitted by the smallest timeout of its section: all have the largest. */
+/**
+ * The first rules of the pack, for one section. A rule is admitted by the smallest timeout of its section, so that all
+ * rules have the largest timeout.
+ */
 function packRules(): readonly BaselineRule[] {
   const pack = examplePolicies('rule-pack').flatMap(({ definition }) => definition.request.baseline);
   const timeoutMs = Math.max(...pack.map((rule) => rule.timeoutMs));

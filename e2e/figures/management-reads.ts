@@ -4,7 +4,7 @@ import { measureReads, openMeasuredCluster, openMeasuredFolder, type ReadReport 
 import type { Figure } from '../support/figure.ts';
 
 const sizes = { full: { policies: 10_000, rounds: 1_000 }, small: { policies: 1_000, rounds: 200 } } as const;
-/** Upper bound of a list or read, as a multiple of an empty response plus one GET of the resource. */
+/** Upper bound of the time of a list or read, as a multiple of an empty response plus one GET of the resource. */
 const most = 3;
 
 export const figure: Figure = {

@@ -68,7 +68,7 @@ export const figure: Figure = {
       const others = results.filter(({ id }) => (agent ?? agentOf.get(id)) !== agentOf.get(id));
       if (tokens > budget || sum !== tokens || results.length > topK || others.length > 0) exceeded += 1;
       const returned = new Set(results.map(({ id }) => id));
-      // A search by words finds the memories that have the word; the others find all.
+      // A search by words finds the memories that contain the word; the other searches find all.
       const omitted = rows.filter(
         ({ id, text, agent: own }) =>
           !returned.has(id) && (mode !== 'bm25' || text.split(' ').includes(query)) && (agent ?? own) === own,
@@ -87,7 +87,7 @@ export const figure: Figure = {
   },
 };
 
-/** Every memory of the caller, read from the table, with the tokens of its text, which are counted here. */
+/** Every memory of the caller, read from the table, with the number of tokens of its text, which is counted here. */
 async function allMemories(memory: OpenedMemory, caller: { readonly user: string }): Promise<readonly Stored[]> {
   const rows = await memory.database.database.sql<Omit<Stored, 'tokens'>[]>`
     select m.memory_id as id, m.text, m.agent_id as agent from memory.memories m join memory.people p using (person)

@@ -12,7 +12,7 @@ const sizes = {
   },
   full: { usual: full, other: full },
 } as const;
-/** Maximum number of contradictions that are made for one that counts. */
+/** Maximum number of contradictions that are generated for one that counts. */
 const tries = 2;
 const seed = 20;
 /** Upper bound of the remembered facts for each small-talk message of a user. */
@@ -30,7 +30,10 @@ type Counts = {
   chatFacts: number;
 };
 
-/** Least share of the stated facts that is remembered: a store that keeps nothing would return nothing corrected. */
+/**
+ * Smallest share of the stated facts that must be remembered: a store that keeps nothing would never return a corrected
+ * fact.
+ */
 const leastRemembered = { usual: 0.75, other: 0.55 } as const;
 type Talk = keyof typeof leastRemembered;
 
@@ -87,7 +90,7 @@ type ListedFact = { readonly id: string; readonly memory: string };
 
 async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: Caller, counts: Counts): Promise<void> {
   const add = (messages: readonly object[]) => memory.add(caller, { agent_id: 'tutor', messages });
-  // One add for each message of a contradiction, so that the first fact is stored before it is corrected.
+  // For a contradiction each message is a separate add, so that the first fact is stored before it is corrected.
   const adds = dialogue.kind === 'contradiction' ? dialogue.messages.map((one) => [one]) : [dialogue.messages];
   const everKnown: ListedFact[] = [];
   for (const messages of adds) {
@@ -124,7 +127,7 @@ function changesOf(event: Readonly<Record<string, unknown>>): readonly Decided[]
   return decisions.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
 }
 
-/** Number of stored texts of an event that were not known before, whether added or in place of another one. */
+/** Number of stored texts of an event that were not known before, whether added or as a replacement. */
 async function newFacts(
   memory: OpenedMemory,
   caller: Caller,
@@ -149,7 +152,7 @@ async function judgeCorrection(
   if (before === undefined) return;
   counts.replacedKnown += 1;
   const returned = await memory.find(caller, replaced);
-  // No other message of the dialogue has the word, the correction included: a text with it is the old fact.
+  // No other message of the dialogue, not even the correction, contains the word: a text with the word is the old fact.
   if (known.some((one) => has(one, replaced)) || returned.some((memory) => has({ memory }, replaced))) {
     counts.replacedReturned += 1;
     return;

@@ -19,8 +19,8 @@ const roles: readonly ScaleRole[] = ['api', 'both'];
 /** 500 MB in MiB. */
 const residentMib = 500e6 / 1_048_576;
 /**
- * Cold and warm 95th percentile; resident memory. The small size checks rights and memory only: it has too few searches
- * for a percentile.
+ * Upper bounds: cold and warm 95th percentile; resident memory. The small size checks rights and memory only, because
+ * it has too few searches for a percentile.
  */
 const most = { coldMs: 100, warmTimes: 3, residentMib } as const;
 

@@ -10,7 +10,7 @@ export const figure = serviceFigure({
   open: openMemoryService,
 });
 
-/** The service over a real database with one memory and one state of a session of the caller. */
+/** Opens the service with a real database, one memory and one session state of the caller. */
 async function openMemoryService() {
   await using parts = new AsyncDisposableStack();
   const server = parts.use(await startTestServer());

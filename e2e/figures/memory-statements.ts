@@ -3,7 +3,7 @@ import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/s
 import { type IndependentSet, readIndependentStatements } from '../memory/read-independent-statements.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Every how many statements one is taken. */
+/** The interval at which statements are used: with 4, every fourth statement is used. */
 const steps = { small: 4, full: 1 } as const;
 /** Upper bound of the messages of small talk that become memories. */
 const mostSmallTalk = 0.02;
@@ -91,7 +91,7 @@ async function judge(
 ): Promise<Counts> {
   const counts = noCounts();
   const { facts, corrections, smallTalk, stillSo } = readIndependentStatements(set);
-  /** The memories of a user who sends these texts, one add for each. */
+  /** The memories of a user who sends these texts, with one add for each text. */
   const after = async (user: string, ...texts: readonly string[]): Promise<readonly string[]> => {
     for (const said of texts) await memory.say({ user }, said);
     return memory.all({ user });

@@ -30,7 +30,7 @@ export const figure: Figure = {
       all.push(JSON.parse(stdout) as WatchTimes);
       say(stdout.trim());
     }
-    // The best run measures the code; the others are affected by other load on the machine.
+    // The best run measures the code; the other runs are affected by other load on the machine.
     const best = all.toSorted((one, other) => one.seconds - other.seconds)[0] ?? (all[0] as WatchTimes);
     const residentMiB = Math.max(...all.map((one) => one.peakResidentMiB));
     const heapBytes = Math.max(...all.map((one) => one.heapBytesPerObject));

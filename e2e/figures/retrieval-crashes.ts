@@ -7,7 +7,7 @@ import { openCrashWorld } from '../retrieval-crashes/crash-world.ts';
 import { churnDocuments, crashSteps, killAtSteps, replayFailed } from '../retrieval-crashes/run-crashes.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** The faults of one combination of stores. */
+/** The number of faults for one combination of stores. */
 const sizes = {
   small: { submits: 150, documents: 40, kills: 6, stops: 2, pauseMs: 300 },
   full: { submits: 5_000, documents: 400, kills: 200, stops: 100, pauseMs: 1_600 },
@@ -23,7 +23,7 @@ const choices: readonly StoreChoice[] = [
     : []),
 ];
 
-/** Every combination is killed at all steps; in the small size each step is killed in one of them. */
+/** Every combination is killed at all steps; in the small size each step is killed in one combination only. */
 function stepsOf(size: SizeName, choice: number) {
   return size === 'full' ? crashSteps : crashSteps.filter((_, at) => at % choices.length === choice);
 }

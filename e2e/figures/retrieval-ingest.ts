@@ -3,8 +3,8 @@ import type { Figure } from '../support/figure.ts';
 
 const chunks = { small: 1_500, full: 100_000 } as const;
 /**
- * Time and resident memory of the last documents as multiples of the early ones. A median of few samples varies on a
- * busy machine.
+ * Time and resident memory of the last documents as multiples of the early documents. On a busy machine the median of
+ * few samples varies.
  */
 const bounds = { small: { slowdown: 5, growth: 1.5 }, full: { slowdown: 2, growth: 1.3 } } as const;
 

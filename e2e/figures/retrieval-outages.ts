@@ -22,7 +22,7 @@ const combinations = {
   ],
 } as const satisfies Record<string, readonly Combination[]>;
 
-/** A missing requirement of a combination on this machine; undefined if there is none. */
+/** The requirement of a combination that this machine lacks; undefined if it lacks none. */
 function missingFor({ queue, objects, search }: Combination): string | undefined {
   return (
     missingPostgres ??

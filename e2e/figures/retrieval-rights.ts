@@ -17,7 +17,7 @@ export const figure: Figure = {
     'random grants, revokes, shares, moves, group changes and queries of all modes: nothing forbidden is found, nothing allowed missing',
   run: async (size, say) => {
     const left = combinations.flatMap(({ name, missing }) => (missing === undefined ? [] : [`${name}: ${missing}`]));
-    // The published figure covers every combination; the small one covers those that this machine can run.
+    // The published figure covers every combination; the small figure covers those that this machine can run.
     if (missingPostgres !== undefined || (size === 'full' && left.length > 0)) {
       return { skipped: missingPostgres ?? left.join('; ') };
     }

@@ -13,7 +13,7 @@ export const figure = serviceFigure({
   open: openRetrievalService,
 });
 
-/** The service over a real database with one collection and one document, and a caller who administers groups. */
+/** Opens the service with a real database, one collection and one document, and a caller who administers groups. */
 async function openRetrievalService() {
   await using parts = new AsyncDisposableStack();
   const server = parts.use(await startTestServer());

@@ -86,7 +86,8 @@ async function readyFromPostgres(say: (line: string) => void): Promise<Bounded> 
 }
 
 /**
- * Other engines with the same chunks and queries, measured right afterwards, as multiples of the times of Portcullis.
+ * Measures other engines with the same chunks and queries, directly afterwards, as multiples of the times of
+ * Portcullis.
  */
 async function compare(own: SpeedCase, report: SpeedReport, say: (line: string) => void): Promise<void> {
   const installed = installLocked(join(import.meta.dirname, '../retrieval-speed/engines'), 'search-engines');

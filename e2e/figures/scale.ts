@@ -10,7 +10,7 @@ export const figure: Figure = {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };
     if (!hasProcessTable) return { skipped: 'what processes take is read from /proc' };
     const figures = await runScale(size, say);
-    // A small run shows that everything is measured and nothing is written twice; time bounds hold for the full size
+    // A small run shows that everything is measured and nothing is written twice; time bounds apply to the full size
     // only.
     const missed = figures.filter(({ holds, isOfSize }) => !holds && (size === 'full' || !isOfSize));
     const line = figures.map(({ what, value }) => `${what} ${value}`).join('; ');

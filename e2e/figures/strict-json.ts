@@ -41,7 +41,7 @@ function bodyOf(text: string, bytes: number, messages: number): Buffer {
   return Buffer.from(JSON.stringify({ messages: Array.from({ length: messages }, () => ({ role: 'user', content })) }));
 }
 
-/** The best of interleaved rounds, in microseconds for one read, because other load can only increase the time. */
+/** The best of interleaved rounds, in microseconds per read, because other load can only increase the time. */
 function measure(body: Buffer, size: FigureSize): { plain: number; strict: number } {
   const readings = Math.ceil(2_000_000 / body.length);
   const plain: number[] = [];

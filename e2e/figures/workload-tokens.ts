@@ -9,8 +9,8 @@ import { randomFrom } from '../support/random-from.ts';
 
 const sizes = { small: 1_500, full: 10_000 } as const;
 /**
- * After this many bad tokens a valid one of each kind must be accepted: a verifier that refuses every token would prove
- * nothing.
+ * After this number of bad tokens a valid token of each kind must be accepted: a verifier that refuses every token
+ * would prove nothing.
  */
 const controlEvery = 25;
 const issuer = 'https://gateway.example';

@@ -50,7 +50,7 @@ export async function startAlteringProxy(target: number): Promise<AlteringProxy>
 }
 
 /**
- * Splits a chunk into the answers that begin in it, and alters each; the rest of an earlier answer is forwarded
+ * Splits a chunk into the answers that begin in it, and alters each of them; the rest of an earlier answer is forwarded
  * unchanged.
  */
 function altered(chunk: Buffer, alteration: Alteration): Buffer {

@@ -12,15 +12,15 @@ export type Reply = {
   readonly stuck: boolean;
   /** Why the bytes after the parsed HTTP answers are not a valid answer. */
   readonly broken: string | undefined;
-  /** Bytes that belong to no answer. */
+  /** Number of received bytes that belong to no answer. */
   readonly rest: number;
 };
 
 export type Conversation = Disposable & {
   /**
    * Writes the pieces one after another and waits for the answers, for the end of the connection if an answer announces
-   * it, or for the time limit. `heads` says for each request whether its answer has no body; `half` closes the writing
-   * side after the pieces and waits until the peer closes.
+   * it, or for the time limit. `heads` states for each request whether its answer has no body; `half` closes the
+   * writing side after the pieces and waits until the peer closes.
    */
   say(pieces: readonly Buffer[], heads: readonly boolean[], half: boolean): Promise<Reply>;
 };
@@ -28,7 +28,7 @@ export type Conversation = Disposable & {
 /** Timeout for an answer, longer than any answer takes on a busy machine. */
 const longestWaitMs = 30_000;
 
-/** Opens a connection. Disposing resets it, so that a million connections leave none in TIME_WAIT. */
+/** Opens a connection. Disposing resets the connection, so that a million connections leave none in TIME_WAIT. */
 export async function openConversation(port: number, patienceMs = longestWaitMs): Promise<Conversation> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
   const line: { received: Buffer; ended: boolean } = { received: Buffer.alloc(0), ended: false };

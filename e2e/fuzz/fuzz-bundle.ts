@@ -5,7 +5,7 @@ import { currentProfile } from '#contracts/profiles';
 
 export const token = 'service-token-of-the-fuzzer';
 export const fuzzPolicy = { id: 'fuzz', revision: '7' } as const;
-/** Small limits, so that requests on both sides of each limit are frequent. */
+/** The limits are small, so that requests on both sides of each limit are frequent. */
 export const fuzzLimits = {
   maxBodyBytes: 2_048,
   maxMessages: 8,
@@ -56,7 +56,7 @@ const rules: readonly BaselineRule[] = [
   },
 ];
 
-/** One policy whose decisions a few lines of JavaScript can predict. */
+/** A bundle with one policy whose decisions a few lines of JavaScript can predict. */
 export function fuzzBundle(): Bundle {
   const section: Section = { deadlineMs: 5_000, baseline: [...rules], additional: [] };
   return {

@@ -5,7 +5,7 @@ import { readJson } from './reference-json.ts';
 import type { Expected, Told } from './reference-runtime.ts';
 import { isCode, wireDenyText, wireStatuses } from './wire-contract.ts';
 
-/** The result of comparing one answer; `late` when the runtime refused because the machine was too busy. */
+/** The result of comparing one answer; `late` if the runtime refused because the machine was too busy. */
 type ValidationResult =
   | { readonly kind: 'good' | 'late'; readonly told: Told }
   | { readonly kind: 'malformed_passed' | 'outside_contract'; readonly fault: string };
@@ -13,8 +13,8 @@ type ValidationResult =
 const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
 
 /**
- * Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`) and equals the answer that the oracle
- * expects.
+ * Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`) and equals the answer that the reference
+ * implementation expects.
  */
 export function judgeAnswer(answer: WireResponse, expected: Expected): ValidationResult {
   const told = readTold(answer, expected);

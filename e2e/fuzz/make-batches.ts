@@ -13,16 +13,16 @@ export type Batch = {
   readonly pieces: readonly Buffer[];
   /** Whether the client closes its writing side after the batch. */
   readonly half: boolean;
-  /** Whether the connection is reused after the batch if possible. */
+  /** Whether the connection is used again after the batch, if possible. */
   readonly again: boolean;
 };
 
-/** Requests in one write; all workers together stay below maxConcurrency of the bundle. */
+/** Maximum number of requests in one write; all workers together stay below maxConcurrency of the bundle. */
 const longestBatch = 8;
 
 /**
- * The batches of one round: pipelined whole requests, and requests that end their connection, alone or in last place.
- * The same seed and round always generate the same batches.
+ * The batches of one round: pipelined whole requests, and requests that end their connection, alone or as the last
+ * request. The same seed and round always generate the same batches.
  */
 export function makeBatches(seed: number, round: number, digest: string): readonly Batch[] {
   const random = createRandom(Math.imul(seed, 0x9e37_79b1) ^ Math.imul(round + 1, 0x85eb_ca6b));
@@ -48,7 +48,9 @@ function batchOf(round: number, sent: readonly Sent[], random: Random): Batch {
   return { round, sent, pieces, half, again: open && !half && random.chance(97) };
 }
 
-/** The bytes in the pieces in which they are sent: usually one, otherwise two or three, cut at random positions. */
+/**
+ * The bytes in the pieces in which they are sent: usually one piece, otherwise two or three, split at random positions.
+ */
 function cut(bytes: Buffer, random: Random): readonly Buffer[] {
   if (random.chance(90) || bytes.length === 0) return [bytes];
   const [first = 0, second = 0] = [random.below(bytes.length), random.below(bytes.length)].sort((a, b) => a - b);

@@ -37,7 +37,7 @@ function makeContent(random: Random): string {
 
 const roles = ['user', 'user', 'system', 'assistant', 'tool', 'роль', '😀'.repeat(32)] as const;
 
-/** The body of a valid check: one to a few messages, sometimes at the maximum number or size. */
+/** The body of a valid check: one to a few messages, sometimes with the maximum number or size. */
 export function makeBody(stage: Stage, random: Random): string {
   const count = random.chance(80)
     ? random.between(1, 3)
@@ -51,7 +51,7 @@ export function makeBody(stage: Stage, random: Random): string {
   return random.chance(3) && first !== undefined ? padded(text, random) : text;
 }
 
-/** The same body, extended to the size limit, to one byte less, or to one byte more. */
+/** The body, extended to the size limit, to one byte less, or to one byte more. */
 function padded(text: string, random: Random): string {
   const missing = fuzzLimits.maxBodyBytes + random.between(-1, 1) - Buffer.byteLength(text);
   return missing > 0 ? text.replace('"content":"', `"content":"${'a'.repeat(missing)}`) : text;

@@ -12,7 +12,7 @@ export type Draft = {
   target: string;
   version: string;
   headers: (readonly [name: string, value: string])[];
-  /** How a request announces the length of its body; `as_is` when the headers already contain it. */
+  /** How a request announces the length of its body; `as_is` if the headers already contain the length. */
   framing: 'length' | 'chunked' | 'as_is';
   body: Buffer;
 };
@@ -20,7 +20,7 @@ export type Draft = {
 export const mutationKinds = ['headers', 'bytes', 'json', 'framing'] as const;
 export type MutationKind = (typeof mutationKinds)[number];
 
-/** The bytes of a request with the mutations applied to it; `none` for a correct one. */
+/** The bytes of a request with the mutations applied to it; `none` for a correct request. */
 export type MadeRequest = { readonly kind: MutationKind | 'none'; readonly bytes: Buffer };
 
 /** Generates a request for the fuzzer's bundle and mutates it in one to three places. */

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const requests = 1_500;
-/** Without a planted defect every answer arrives, although late on a busy machine. */
+/** Without a planted defect every answer arrives, even if it is late on a busy machine. */
 const longest = 30_000;
 const pass = answerOf(200, '{"action":{"reason":"policy_pass"}}');
 const deny = answerOf(
@@ -35,9 +35,9 @@ type Finding = 'malformedPassed' | 'outsideContract';
 const findings: readonly Finding[] = ['malformedPassed', 'outsideContract'];
 
 /**
- * Sends until one of these findings or until all requests were judged; a missing answer is a finding after the time
- * limit. A dropped or repeated answer shifts the following answers of the connection, which can give a finding of the
- * other kind first.
+ * Sends requests until one of these findings occurs or all requests were judged; a missing answer becomes a finding
+ * after the time limit. A dropped or repeated answer shifts the following answers of the connection, which can cause a
+ * finding of the other kind first.
  */
 async function fuzz(alteration: Alteration, awaited: readonly Finding[], patienceMs = 2_000): Promise<Tally> {
   proxy.alter(alteration);

@@ -4,12 +4,12 @@ import { METHODS } from 'node:http';
 export type HttpRequest = {
   readonly method: string;
   readonly target: string;
-  /** Lower-case names; values without surrounding white space, one character per byte. */
+  /** Headers with lower-case names; values have no surrounding white space, and one character per byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly declared: number | undefined;
-  /** Whether a server may also refuse it as malformed. */
+  /** Whether a server may also refuse the request as malformed. */
   readonly doubtful: boolean;
-  /** Whether the server closes the connection after its answer. */
+  /** Whether the server closes the connection after the answer. */
   readonly closes: boolean;
 };
 

@@ -37,7 +37,7 @@ function expect(reader: Reader, token: string): void {
   reader.at += token.length;
 }
 
-/** Whether the token follows at this position after white space; if so, the position moves past it. */
+/** Whether the token follows at this position after white space; if so, the position is moved after it. */
 function take(reader: Reader, token: string): boolean {
   skipSpace(reader);
   if (reader.text[reader.at] !== token) return false;

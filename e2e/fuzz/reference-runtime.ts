@@ -12,8 +12,8 @@ export type Expected = {
   /** Whether the request is malformed HTTP or JSON, so that no implementation may process it. */
   readonly malformed: boolean;
   /**
-   * Whether the server may refuse it before earlier requests are answered: then it gets no answer, nor do the requests
-   * after it.
+   * Whether the server may refuse the request before earlier requests are answered: then neither this request nor later
+   * ones get an answer.
    */
   readonly unreadable: boolean;
   /** Whether the server may close the connection after the answer. */

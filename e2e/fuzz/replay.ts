@@ -1,4 +1,4 @@
-// Usage: node e2e/fuzz/replay.ts SEED ROUND: sends one round of the fuzzer again and prints requests and answers.
+// Sends one round of the fuzzer again and prints requests and answers. Usage: node e2e/fuzz/replay.ts SEED ROUND.
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openConversation } from './converse.ts';
 import { makeBatches } from './make-batches.ts';

@@ -5,7 +5,7 @@ import { type MutationKind, mutationKinds } from './make-request.ts';
 import type { WireResponse } from './read-answer.ts';
 import type { Expected } from './reference-runtime.ts';
 
-/** Results so far. */
+/** Results up to now. */
 export type Tally = {
   /** Judged mutated requests, by kind of mutation. */
   readonly judged: Record<MutationKind, number>;
@@ -16,11 +16,11 @@ export type Tally = {
   malformedPassed: number;
   outsideContract: number;
   /**
-   * Checks that were refused for overload or a deadline, or cancelled by the client, before a decision; they prove
+   * Checks that were refused for overload or a deadline, or cancelled by the client, before a decision; these prove
    * nothing. A few occur on a busy machine.
    */
   late: number;
-  /** Requests after one that closed the connection; they are not counted. */
+  /** Requests that follow one that closed the connection; they are not counted. */
   unanswered: number;
   /** The first findings, with their round and the bytes that were sent. */
   readonly examples: string[];
@@ -38,12 +38,12 @@ export function judgedOf({ judged }: Tally): number {
   return mutationKinds.reduce((sum, kind) => sum + judged[kind], 0);
 }
 
-/** One request of a batch with its expected answer and its position in the batch. */
+/** One request of a batch, with its expected answer and its position in the batch. */
 type Due = { readonly batch: Batch; readonly sent: Sent; readonly expected: Expected; readonly index: number };
 
 /**
  * Judges the answers to requests that were sent together. Requests that follow an answer which closes the connection,
- * or that precede a malformed one, may get no answer and are not counted.
+ * or that precede a malformed request, may get no answer and are not counted.
  */
 export function judgeReply(tally: Tally, batch: Batch, reply: Reply): void {
   let index = 0;
@@ -92,9 +92,7 @@ function judgeOne(tally: Tally, due: Due, answer: WireResponse): boolean {
   }
 }
 
-/**
- * Whether the answer keeps the connection open, or closes it because of its own request or a malformed one after it.
- */
+/** Whether the answer keeps the connection open, or closes it because of its own request or a later malformed one. */
 function mayEnd({ batch, expected, index }: Due, answer: WireResponse): boolean {
   if (answer.headers.get('connection') !== 'close' || expected.mayClose) return true;
   return expectedOf(batch)

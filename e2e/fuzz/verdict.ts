@@ -11,9 +11,9 @@ type Bounds = {
 
 /** The smallest share of each kind of mutation among all mutations. */
 const leastShare = 0.15;
-/** Maximum share of checks refused for overload or a deadline, whose result proves nothing. */
+/** Maximum share of checks refused for overload or a deadline, whose results prove nothing. */
 const mostLate = 0.001;
-/** Maximum share of requests sent after one that closed its connection. */
+/** Maximum share of requests sent after a request that closed its connection. */
 const mostUnanswered = 0.1;
 
 /** Reasons why the figure fails; empty when it passes. */

@@ -35,7 +35,7 @@ export function isCode(text: string): text is Code {
 /** The body of a deny (`guardrail:result:reject-body-text`). */
 export const wireDenyText = 'Запрос отклонён политикой';
 
-/** Context headers in the order of the contract; the last one is the response mode. */
+/** Context headers in the order of the contract; the last header is the response mode. */
 export const wireContextHeaders = [
   'x-ap-gr-policy-id',
   'x-ap-gr-policy-revision',

@@ -51,7 +51,7 @@ export async function startIsolated(bundle: Bundle, defects: readonly string[] =
       PORTCULLIS_TERMINATION_MESSAGE_FILE: file('termination'),
     },
   });
-  // Idle connections are closed immediately, so that a process without active clients has none.
+  // Idle connections are closed immediately, so that a process without active clients has no connections.
   const agent = new Agent({ keepAliveTimeout: 50, keepAliveMaxTimeout: 50 });
   return {
     ...createRuntimeClient(process.url, agent, bundle),

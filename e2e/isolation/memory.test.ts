@@ -58,7 +58,7 @@ async function slowBodies(): Promise<void> {
   await until('every slow client has its answer', () => slow.outcomes().every((one) => one !== undefined));
 }
 
-/** Texts of maximum length, each of which is masked; on a busy machine the last of them exceed their deadline. */
+/** Sends texts of maximum length, all of which are masked; on a busy machine the last of them exceed their deadline. */
 async function largeTexts(): Promise<void> {
   const room = maxBodyBytes - checkText('request', ['']).length;
   const text = `${'1234-5678 '.repeat(500)}${'a'.repeat(room)}`.slice(0, room);
@@ -90,8 +90,8 @@ const storms: readonly (readonly [string, Storm])[] = [
 /** Largest growth of memory over the level after a load. */
 const share = 1.15;
 /**
- * Warm-up loads, until code is compiled and pools are full: then a load leaves hardly more memory than the previous
- * one.
+ * Number of warm-up loads, until code is compiled and pools are full: then a load leaves hardly more memory than the
+ * previous load.
  */
 const mostToSettle = 4;
 

@@ -24,7 +24,7 @@ type TlsServer = AsyncDisposable & {
   readonly url: string;
   readonly seen: readonly IncomingMessage[];
   handshakes(): number;
-  /** Replaces the certificate and closes the connections that use the previous one. */
+  /** Replaces the certificate and closes the connections that use the previous certificate. */
   rotate(pair: KeyPair): void;
 };
 

@@ -15,7 +15,7 @@ type Access = {
 
 export type WatchTimes = {
   readonly objects: number;
-  /** From the first request to the delivery of the last object. */
+  /** Seconds from the first request to the delivery of the last object. */
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly heapBytesPerObject: number;

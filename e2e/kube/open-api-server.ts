@@ -17,7 +17,7 @@ import { cacheFolder } from '../../hack/cluster/machine/places.ts';
 
 const servedMs = 60_000;
 
-/** Why there is no API server to test against; undefined when there is one. Tests build nothing. */
+/** The reason why there is no API server for tests; undefined if there is one. Tests do not build it. */
 export const missingApiServer: string | undefined = findPrograms();
 
 function findPrograms(): string | undefined {
@@ -49,7 +49,7 @@ export async function openApiServer(options: ControlPlaneOptions = {}): Promise<
   return { ...server, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The same API over a control plane that already runs; disposing it only closes its clients. */
+/** Opens the same API on a control plane that already runs; disposing it only closes its clients. */
 export async function connectApiServer(controlPlane: ControlPlane): Promise<ApiServer> {
   const kubectl = (...args: readonly string[]): Promise<string> => kubectlOk(controlPlane.kubeconfigFile, args);
   await kubectl('apply', '--server-side', ...definitions().flatMap((file) => ['-f', file]));

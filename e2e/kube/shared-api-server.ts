@@ -6,8 +6,9 @@ import { sharedName } from './end-shared-api-server.ts';
 import { type ApiServer, connectApiServer, missingApiServer } from './open-api-server.ts';
 
 /**
- * An API server with controllers and audit log that all test files of one run of vitest share: the first file that
- * asks starts it, and the global teardown ends it. Each file works in its own namespaces; disposing ends its clients.
+ * An API server with controllers and audit log that all test files of one run of vitest share: it is started for the
+ * first file that requests it, and the global teardown ends it. Each file works in namespaces of its own; disposing
+ * ends its clients.
  */
 export async function openSharedApiServer(): Promise<ApiServer> {
   // Test files run in child processes of vitest.
@@ -21,7 +22,7 @@ export async function openSharedApiServer(): Promise<ApiServer> {
   return connectApiServer(controlPlane);
 }
 
-/** An API server while the tests of a file or suite run: the shared one, unless `open` opens another. */
+/** Provides an API server while the tests of a file or suite run: the shared one, unless `open` opens another. */
 export function useApiServer(open: () => Promise<ApiServer> = openSharedApiServer): ApiServer {
   let opened: ApiServer | undefined;
   beforeAll(async () => {

@@ -38,7 +38,7 @@ function versionsOf(
   return Object.fromEntries(objects.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
-/** A client whose watches fail while it is blocked. */
+/** A client whose watches fail while the client is blocked. */
 function holdable(client: KubeClient) {
   const gate = { isHeld: false, current: new AbortController() };
   const watch = async function* (...[kind, options]: Parameters<KubeClient['watch']>) {
@@ -177,7 +177,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API 
       ).then(({ error }) => Promise.reject(error));
     };
     const { items } = await listAll<GuardrailPolicy>({ list: list as KubeClient['list'] }, policies);
-    // Two attempts with pages, then one unpaged response.
+    // There are two attempts with pages, and then one response without pages.
     expect(expired).toBe(2);
     const found = new Set(items.map(({ metadata }) => metadata.name));
     expect(names.filter((name) => !found.has(name))).toEqual([]);

@@ -64,7 +64,7 @@ async function pictureOf({ client, json }: KubectlInstallation): Promise<Picture
   };
 }
 
-/** The pinned application of a route; addresses and the UID of its binding differ between clusters. */
+/** The pinned application of a route, without addresses and the UID of its binding, which differ between clusters. */
 function pinnedBy({ generationId, token, workload, guardrail }: GatewayRoute['spec']): unknown {
   if (guardrail.mode === 'None') return { generationId, token, mode: 'None' };
   const { policyId, policyRevision, digest } = guardrail;
@@ -269,7 +269,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'replace', path: '/spec', value }]);
     }
 
-    /** An interrupted restore continues, and a completed one changes nothing. */
+    /** Continues an interrupted restore; a completed restore changes nothing. */
     async function goOn(): Promise<void> {
       const again = await place.plugin(['restore', file, '--json']);
       expect(JSON.parse(again.stdout).kinds.map(({ created }: { created: number }) => created)).toEqual([
@@ -371,7 +371,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
 
     test('a backup holds no pinned application that is older than the route of its binding', async () => {
       const { client } = place;
-      // It would restore what the status says from the route.
+      // A running operator would restore the status from the route.
       await place.stopOperator();
       const binding = await client.get<ModelBinding>(kinds.modelBinding, 'chat');
       const pinned = binding?.status?.pinned;

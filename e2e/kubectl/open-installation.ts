@@ -21,7 +21,7 @@ export type KubectlInstallation = AsyncDisposable & {
   readonly plugin: Plugin;
   /** Runs the plugin and parses its JSON output. */
   json<T = unknown>(...args: readonly string[]): Promise<T>;
-  /** @param files of its environment */
+  /** @param files files of the operator's environment */
   startOperator(files?: Readonly<Record<string, string>>): Promise<void>;
   /** Names of the log events of all started operators. */
   readonly events: readonly string[];

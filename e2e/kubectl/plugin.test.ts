@@ -170,7 +170,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const file = join(folder.path, 'policy.yaml');
     writeFileSync(file, stringify(policyObject('authored', { description: 'by kubectl' })));
     const made = await place.client.get(kinds.guardrailPolicy, 'authored');
-    // Times of field managers have whole seconds: two changes of one second have no certain author.
+    // Times of field managers are whole seconds: if two changes are in the same second, their author is not certain.
     const over = Date.parse(made?.metadata.creationTimestamp ?? '') + 1_000;
     await until('the second of the creation is over', () => Date.now() >= over);
     await place.namespace.kubectl('apply', '-f', file);

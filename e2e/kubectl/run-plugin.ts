@@ -11,7 +11,7 @@ export function pluginFor(kubeconfig: string, namespace: string): Plugin {
   // Allows for a loaded machine.
   const place = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--request-timeout', '60'];
   const file = join(root, 'cli/kubectl/main.ts');
-  // Arguments of the test come later and take precedence. A command of a group has two words.
+  // Arguments of the test are later and override these. A command of a group has two words.
   return ([command = '', ...args], input) =>
     runToEnd(process.execPath, [file, ...command.split(' '), ...place, ...args], { input, cwd: root });
 }

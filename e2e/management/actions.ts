@@ -24,7 +24,7 @@ export type Command = {
 
 const policies = '/api/v1/guardrail-policies';
 
-/** The object name of a policy. @throws when there is no policy with this id */
+/** The object name of a policy. @throws Error if no policy has this id */
 export async function policyNameOf(client: Pick<KubeClient, 'list'>, policyId: string): Promise<string> {
   const { items } = await client.list(kinds.guardrailPolicy, { labelSelector: `${idLabel}=${policyId}` });
   const [found] = items;
@@ -32,7 +32,7 @@ export async function policyNameOf(client: Pick<KubeClient, 'list'>, policyId: s
   return found.metadata.name;
 }
 
-/** The recorded versions of a policy, the first one first. */
+/** The recorded versions of a policy, oldest first. */
 export async function revisionsOf(client: KubeClient, policyId: string): Promise<readonly Stored<PolicyRevision>[]> {
   const labelSelector = `portcullis.dev/policy-id=${policyId}`;
   const { items } = await listAll<PolicyRevision>(client, kinds.policyRevision, { labelSelector });

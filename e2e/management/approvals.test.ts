@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('approvals by a second
     world.api.call(`/api/v1/approvals/${id}/approve`, { method: 'POST', token, replica });
   const etagOf = async (model: string) => String((await world.readBinding(model)).headers['etag']);
 
-  /** Asks for an application, or for an unbind without a policy. */
+  /** Requests an application, or, without a policy, an unbind. */
   async function ask(model: string, policyId: string | null, revision: number | null, given?: string, replica = 0) {
     const body = { policyId, policyRevision: revision, contentProfile: currentProfile };
     const etag = given ?? (await etagOf(model));

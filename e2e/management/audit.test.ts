@@ -240,7 +240,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     await until('the patch is recorded', async () => (await observed(model)).length > 0);
     await world.applied(model, id, 1);
     await patch('patched-later', 2);
-    // One look at the resources covers all bindings: it has seen the last application of the first one, too.
+    // One observation of the resources covers all bindings: it has also seen the last application of the first binding.
     await until('the later patch is recorded', async () => (await observed(other)).length > 0);
     expect([await observed(model), await observed(other)]).toEqual([patchedFrom(1), patchedFrom()]);
   });

@@ -8,20 +8,20 @@ export type HttpResponse = {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
-  /** The body as JSON; undefined if it is not JSON. */
+  /** The body as JSON; undefined if the body is not JSON. */
   readonly json: ReturnType<typeof JSON.parse>;
 };
 
 export type CallOptions = {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Sent as JSON; a Buffer is sent unchanged. */
+  /** The body, which is sent as JSON; a Buffer is sent unchanged. */
   readonly body?: unknown;
-  /** The token to send; that of the administrator when absent, none when null. */
+  /** The token to send; that of the administrator when absent, no token when null. */
   readonly token?: string | null;
 };
 
-/** One request to a process. A header with several values is repeated. */
+/** Sends one request to a process. A header with several values is sent repeatedly. */
 export function callUrl(url: string, options: CallOptions & { readonly token: string | null }): Promise<HttpResponse> {
   const { method = 'GET', body, token } = options;
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -59,7 +59,7 @@ export function sendCommand(
   return callUrl(url, { method, token: null, headers: { 'idempotency-key': key, 'if-match': etag }, body });
 }
 
-/** Whether the answer asks the client to repeat the command with the same key. */
+/** Whether the answer tells the client to repeat the command with the same key. */
 export function isTemporary({ status, json }: HttpResponse): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';
 }

@@ -11,7 +11,7 @@ import { newKey } from './start-management.ts';
 
 const policies = '/api/v1/guardrail-policies';
 
-/** Writes that a server of resources answers before they reach it; it is `open` again without one. */
+/** A gate that answers writes before they reach the server of resources; if no answer is set, it is `open`. */
 function createDoor() {
   const door = {
     answers: [] as ('forbidden' | 'network')[],

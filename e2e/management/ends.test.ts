@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end a
       return json.items.map(({ content }: AuditEntry) => [content.code, content.author, content.after?.revision]);
     };
     await until('the late application is recorded', async () => (await observed()).length > 0);
-    // The author is the one whom the command stated in the binding.
+    // The author is the one that the command stated in the binding.
     const author = { kind: 'claimed', name: expect.stringContaining('root-admin') };
     expect(await observed()).toEqual([[null, author, 1]]);
   });

@@ -1,4 +1,4 @@
-// A thread that sends requests to a replica: as fast as it can, or one after a pause. It reports their times and
+// A thread that sends requests to a replica: as fast as it can, or with a pause after each. It reports their times and
 // statuses.
 
 import { parentPort, workerData } from 'node:worker_threads';
@@ -12,7 +12,7 @@ export type FloodClient = {
   /** Requests at a time. */
   readonly lanes: number;
   readonly pauseMs: number;
-  /** Each lane repeats one of them. */
+  /** The requests to send; each lane repeats one of them. */
   readonly requests: readonly SentRequest[];
 };
 

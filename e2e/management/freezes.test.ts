@@ -31,7 +31,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('freeze windows'), () 
 
   const etagOf = async (model: string) => String((await world.readBinding(model)).headers['etag']);
 
-  /** Asks for an application as an applier, or for an unbind without a policy. */
+  /** Requests an application as an applier, or, without a policy, an unbind. */
   async function ask(model: string, policyId: string | null, revision: number | null, replica = 0) {
     const body = { policyId, policyRevision: revision, contentProfile: currentProfile };
     const path = `/api/v1/models/${model}/guardrail-binding`;

@@ -81,7 +81,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
   async function expectOrder(right: Request, gates: readonly Gate[]): Promise<void> {
     const before = await world.objects();
     for (const [at, [status, code]] of gates.entries()) {
-      // A request with the faults of this and all later gates; of two contradictory faults the earlier one is used.
+      // A request with the faults of this and all later gates; if two faults contradict each other, the earlier one is
+      // used.
       const faulty = gates.slice(at).reduceRight((request, [, , fault]) => fault(request), right);
       const answer = await send(faulty);
       expect([answer.status, answer.json.error.code]).toEqual([status, code]);

@@ -1,5 +1,5 @@
-// A process that watches 1,000 revisions of 1 MB as a replica of the management API does, and prints the state that it
-// holds of them as JSON. Its heap is much smaller than the revisions.
+// A process that watches 1,000 revisions of 1 MB like a replica of the management API, and prints the state that it
+// keeps of them as JSON. The heap of the process is much smaller than the revisions.
 import { once } from 'node:events';
 import { systemClock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
@@ -9,7 +9,10 @@ import { startManagementCaches } from '../../operator/management/caches/manageme
 
 const [count, bytes] = [1_000, 1_000_000];
 
-/** As text, in the form in which a server sends it: the stored part of an object must not keep its page in memory. */
+/**
+ * A revision as the text that a server sends: the stored part of an object must not keep the page that contained it in
+ * memory.
+ */
 function revisionText(at: number): string {
   const policyId = `policy-${at % 10}`;
   const metadata = { name: `${policyId}-${at}`, uid: `uid-${at}`, resourceVersion: String(at + 1), generation: 1 };

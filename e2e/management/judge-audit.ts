@@ -6,7 +6,7 @@ type JudgedAudit = { readonly entries: number; readonly accepted: number; readon
 
 /**
  * Compares the audit log with the commands: the chain is unbroken, every answered command has exactly one entry
- * `accepted` and one for its end, and no entry is of a command that was not accepted.
+ * `accepted` and one entry for its end, and no entry belongs to a command that was not accepted.
  * @param answered operations of commands that were answered with 202
  */
 export async function judgeAudit(api: RunningManagement, answered: readonly string[]): Promise<JudgedAudit> {
@@ -43,7 +43,10 @@ export async function judgeAudit(api: RunningManagement, answered: readonly stri
   return { entries: entries.length, accepted: accepted.length, faults };
 }
 
-/** The creation of a model over the resources is one observed application without a policy, before the first command on it. */
+/**
+ * The creation of a model as a resource is one observed application without a policy, before the first command about
+ * the model.
+ */
 function creationsOf(entries: readonly AuditEntry[]): ReadonlySet<AuditEntry> {
   const ofTarget = Map.groupBy(entries, ({ content }) => content.target?.id);
   const firsts = [...ofTarget.values()].flatMap((all) =>

@@ -8,7 +8,7 @@ import { definitionOf } from '../../operator/testing/objects.ts';
 import { policyNameOf } from './actions.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
-/** A stored command on the policy, or on the model if there is one. */
+/** A stored command about the model if there is a model, and about the policy otherwise. */
 export type LeftRow = {
   readonly operationId: string;
   readonly policyId: string;
@@ -21,7 +21,7 @@ export type LeftRow = {
   /** The objects whose freeze windows may refuse it, as type:id. */
   readonly objects?: readonly string[];
   readonly overridesFreeze?: boolean;
-  /** How long a process still has it; recovery takes it at once when absent. */
+  /** How long a process still has the lease; when absent, recovery claims the command immediately. */
   readonly leaseSeconds?: number;
   /** The write that the row records as accepted. */
   readonly accepted?: { readonly uid: string; readonly generation: number };
@@ -34,7 +34,7 @@ export async function leaveCommand(api: RunningManagement, row: LeftRow): Promis
   const { objects = [], overridesFreeze = false, leaseSeconds = -1 } = row;
   const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
-  // One transaction, as a process writes both: recovery refuses a command without its author.
+  // Both rows are written in one transaction, as a process writes them: recovery refuses a command without its author.
   await sql.begin(async (transaction) => {
     await transaction`
       insert into management.operations

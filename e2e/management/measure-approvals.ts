@@ -30,9 +30,9 @@ type RaceReport = {
 };
 
 /**
- * One person approves an application while another one sends it, through both replicas, and while the right of the approver is
- * revoked, the approval expires or the model is edited; replicas are killed. Each accepted command must have used a valid
- * approval of exactly its content.
+ * One person approves an application while another person sends it, through both replicas. Meanwhile the right of the
+ * approver is revoked, the approval expires or the model is edited, and replicas are killed. Each accepted command must
+ * have used a valid approval of exactly its content.
  */
 export async function raceApprovals(world: BusyWorld, { rounds, killed, random }: RaceOptions): Promise<RaceReport> {
   const race = await openRace(world);
@@ -153,7 +153,7 @@ async function openRace(world: BusyWorld) {
   return { run, judge };
 }
 
-/** Sends a command of the administrator to one replica after the other until it has taken effect. */
+/** Sends a command of the administrator to one replica after another until the command has taken effect. */
 async function answered({ api }: BusyWorld, path: string, body: unknown): Promise<void> {
   await until('the request is answered', async () => {
     for (const replica of [0, 1]) {

@@ -10,7 +10,7 @@ import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-/** Sends identical commands concurrently to two replicas. @returns how many effects and different answers there were */
+/** Sends identical commands concurrently to two replicas. @returns the numbers of effects and of different answers */
 export async function sendIdentical(world: BusyWorld, count: number) {
   const body = { name: 'identical', definition: definitionOf('identical') };
   const key = newKey();
@@ -36,7 +36,9 @@ type PutReport = {
   readonly faults: readonly string[];
 };
 
-/** PUTs with If-Match on one policy from several clients, concurrently with edits of the object that use no ETag. */
+/**
+ * Sends PUTs with If-Match for one policy from several clients, concurrently with edits of the object without an ETag.
+ */
 export async function putConcurrently(
   world: BusyWorld,
   options: { readonly puts: number; readonly workers: number; readonly random: () => number },

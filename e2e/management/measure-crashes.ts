@@ -89,13 +89,13 @@ const isAccepted = ({ answer }: Sent): boolean => answer.status === 202;
 
 type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<HttpResponse>>> & {
   readonly policyId: string;
-  /** The policy that is archived and restored in turn. */
+  /** The policy that is archived and restored alternately. */
   readonly spareId: string;
   readonly bindingName: string;
   readonly readBinding: () => Promise<HttpResponse>;
 };
 
-/** One client of the management API with its own policy and model. */
+/** Opens one client of the management API, with its own policy and model. */
 async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
   const bindingName = `lane-${worker}`;
   const policyId = (await patiently(() => world.act.createPolicy(bindingName))).id;
@@ -195,7 +195,8 @@ async function makeTrouble(
 }
 
 /**
- * Verifies that every accepted command ended with the right result and one effect, and every refused one had no effect.
+ * Verifies that every accepted command ended with the right result and one effect, and that every refused command had
+ * no effect.
  */
 async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<string[]> {
   // Recovery records a command that was in flight when its process was killed, before its operation ends.
@@ -237,7 +238,8 @@ const lastStates: Partial<Readonly<Record<Sent['kind'], string>>> = {
 };
 
 /**
- * Each lane is the only writer of its resources: every accepted command is one generation, and the last one is applied.
+ * Each lane is the only writer of its resources: every accepted command is one generation, and the last command is
+ * applied.
  */
 async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly Sent[]): Promise<readonly string[]> {
   const accepted = own.filter(isAccepted);

@@ -18,9 +18,9 @@ type FloodReport = {
   /** 95th percentile of the reads of other subjects before and during the flood, milliseconds. */
   readonly quietMs: number;
   readonly floodedMs: number;
-  /** How often each status was answered to the flooding client. */
+  /** How often the flooding client received each status. */
   readonly flood: Readonly<Record<number, number>>;
-  /** Requests of the other subjects that were not answered with 200. */
+  /** Number of requests of the other subjects that were not answered with 200. */
   readonly failed: number;
   readonly policies: number;
   readonly revisions: number;

@@ -32,8 +32,9 @@ type RevocationReport = {
 };
 
 /**
- * Clients of one author send commands to both replicas. One replica is killed or stopped at a random moment, also for longer than a lease,
- * and the other one revokes the right: no command may take effect after its answer.
+ * Clients of one author send commands to both replicas. One replica is killed or stopped at a random moment, sometimes
+ * for longer than a lease, and the other replica revokes the right: after the answer to the revocation, no command may
+ * take effect.
  */
 export async function revokeThroughTrouble(world: BusyWorld, options: RevocationOptions): Promise<RevocationReport> {
   const report = { accepted: 0, sentAfter: 0, kills: 0, stops: 0, repeated: 0 };
@@ -84,7 +85,7 @@ async function revokeOnce(world: BusyWorld, subject: string, { random, longStopM
   return { accepted, sentAfter: clients.after.length, isKill, repeated, faults };
 }
 
-/** @returns how often the answer was another one than 200 */
+/** @returns how often the status of the answer was not 200 */
 async function changeRight(
   { api }: BusyWorld,
   verb: 'grant' | 'revoke',
@@ -101,7 +102,7 @@ async function changeRight(
   return repeated;
 }
 
-/** Sends creations of policies that are named after the subject. A request without an answer is sent anew. */
+/** Sends creations of policies that are named after the subject. A request without an answer is sent again. */
 function sendSteadily({ api }: BusyWorld, subject: string, token: string) {
   const answers = { before: [] as number[], after: [] as number[] };
   let isRevoked = false;

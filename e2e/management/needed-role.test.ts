@@ -3,7 +3,7 @@ import { neededRole } from '../../cli/management/needed-role.ts';
 import { matrixCases } from './route-matrix.ts';
 
 const roles = ['administrator', 'author', 'applier', 'viewer'];
-/** A caller asks its own rights without a role. */
+/** A caller may read its own rights without a role. */
 const asked = matrixCases.filter(({ operation }) => operation !== 'getOwnRights');
 
 test.each([...new Map(asked.map((one) => [`${one.operation} ${one.type ?? ''}`, one])).values()])(

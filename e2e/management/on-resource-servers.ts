@@ -11,7 +11,10 @@ const places = [
   { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openSharedClusterWorld },
 ] as const;
 
-/** Runs a suite over each kind of resource server. If one is missing the suite is skipped and the title has the reason. */
+/**
+ * Runs a suite with each kind of resource server. If a resource server is missing, the suite is skipped and the title
+ * contains the reason.
+ */
 export function onResourceServers(title: string, suite: (openWorld: OpenWorld) => void): void {
   for (const { name, missing, open } of places) {
     const whole = `${title}, on ${name}`;

@@ -21,7 +21,7 @@ export type BusyWorld = AsyncDisposable & {
 
 type BusyOptions = {
   readonly replicas: number;
-  /** Added to the environment of each replica. */
+  /** Variables that are added to the environment of each replica. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly progressDeadlineMs?: number;
   /** Wraps the client of the operator. */

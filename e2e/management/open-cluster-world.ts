@@ -79,8 +79,8 @@ export async function openClusterWorld(
 const nodes = 10;
 
 /**
- * An API server with simulated nodes that the management test files of one run share, each in its own namespace. The
- * first file starts it, the global teardown ends it; disposing ends the clients of the file.
+ * An API server with simulated nodes that the management test files of one run share, each in its own namespace. It is
+ * started for the first file and ended by the global teardown; disposing ends the clients of the file.
  */
 async function openSharedCluster(): Promise<ApiServer> {
   // Test files run in child processes of vitest.

@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the list of operation
     expect((await list({ subject: 'a'.repeat(255), limit: 1 })).status).toBe(200);
   });
 
-  test('a viewer reads the commands of every person, an author of one policy only own commands, and a person without a right none', async () => {
+  test('a viewer reads the commands of every person, an author of one policy reads only own commands, and a person without a right reads no commands', async () => {
     const own = await saveAs(tokens.author);
     expect(await idsOf({ subject: 'author' }, tokens.viewer)).toEqual([own]);
     expect((await idsOf({}, tokens.viewer)).length).toBeGreaterThan(3);

@@ -40,7 +40,7 @@ onResourceServers('the form of a policy', (openWorld) => {
   }
   const full = (body: Readonly<Record<string, unknown>>) => ({ status: 'draft', ...body });
 
-  /** Expects that a POST and a PUT of the body are refused with 422 and nothing is created. */
+  /** Expects that a POST and a PUT of the body are refused with 422 and that nothing is created. */
   async function expectRefused(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     const before = await world.objects();
     for (const body of bodies) {

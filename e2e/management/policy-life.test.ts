@@ -36,7 +36,7 @@ onResourceServers('the lifecycle of a policy', (openWorld) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  /** The list comes from the watch cache and may lag behind a command. */
+  /** The list comes from the watch cache, which may lag behind a command. */
   async function revisionsOf(id: string) {
     const newest = (await world.readPolicy(id)).policy.revision;
     return until(`revision ${newest} is listed`, async () => {

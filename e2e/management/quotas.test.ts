@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of policies un
     const definition = { request: { ...request, baseline: [large] }, response, providers };
     const create = (at: number) =>
       world.api.command('POST', policies, { name: `large-${at}`, definition }, { replica: at % 2 });
-    // Each has about 300,000 bytes of 1 MiB.
+    // Each policy has about 300,000 bytes of the quota of 1 MiB.
     expect(tally(await Promise.all([0, 1, 2, 3, 4, 5].map(create)))).toEqual({ accepted: 3, storage_quota_reached: 3 });
   });
 });

@@ -17,7 +17,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
       expect((await world.api.call('/api/v1/rights/grant', { method: 'POST', body })).status).toBe(200);
     }
     await world.api.replicas[0]?.end();
-    // Ten requests at once, and then one in ten seconds.
+    // The limit is ten requests at once, and then one request in ten seconds.
     await world.api.startReplica(0, { PORTCULLIS_REQUESTS_PER_MINUTE: '60' });
   });
   afterAll(() => world[Symbol.asyncDispose]());
@@ -30,7 +30,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a subject beyond its 
     const answers = await Promise.all(Array.from({ length: 40 }, () => world.api.call(list, { token })));
     const seconds = Math.floor((performance.now() - begun) / 1_000);
     const refused = answers.filter(({ status }) => status !== 200);
-    // Ten at once, and one more in each second that a busy machine takes.
+    // The limit is ten at once, and one more for each second by which a busy machine is late.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
     expect(answers.length - refused.length).toBeLessThanOrEqual(10 + seconds);
     expect(refused.length).toBeGreaterThan(0);

@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(
       await new Promise<void>((resolve) => {
         sending.write(body.subarray(0, 20), () => resolve());
       });
-      // The first answer of the store of rights was asked when the headers arrived.
+      // The first question to the store of rights is sent when the headers have arrived.
       await world.api.call('/api/v1/own-rights', { token });
       await change('revoke', { role: 'author', holder });
       sending.end(body.subarray(20));

@@ -9,7 +9,7 @@ import { callUrl } from './call-api.ts';
 
 type Failing = 'authorizer' | 'tuplesOf' | 'grant';
 
-/** A store of rights outside of the database that does not answer to one kind of request. */
+/** A store of rights outside of the database that does not answer one kind of request. */
 function accessWith(failing: Failing): NonNullable<ManagementOverrides['access']> {
   const answer = async <T>(request: Failing, value: T): Promise<T> => {
     if (request === failing) throw new RelationsUnavailableError();

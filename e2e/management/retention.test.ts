@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     await insertCommand(database, rows.operation, ended(ago(30 * dayMs - edge)));
     await insertCommand(database, rows.oldOperation, ended(ago(30 * dayMs + edge)));
     await insertCommand(database, rows.open, { subject, createdAt: ago(40 * dayMs), leasedUntil });
-    // The first run deleted expired rows; the next deletion is due after an hour.
+    // The first run has deleted the expired rows; the next deletion is due after an hour.
     open.clock.advance(3_600_000 - 1);
     await looks();
     expect(await holdsKey(open, rows.oldKey)).toBe(true);

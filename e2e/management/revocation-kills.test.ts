@@ -16,7 +16,7 @@ const roles = ['author', 'applier'] as const;
 /** Lease of the commands that a killed process left: the revocation waits for it. */
 const leaseSeconds = 3;
 
-/** When replicas are killed, in the order of a revocation. */
+/** The moments at which replicas are killed, in the order of a revocation. */
 const moments = [
   'before it is asked for',
   'while it waits for stored commands',
@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     world.api.call(`/api/v1/rights/${verb}`, { method: 'POST', body: { role, holder: { issuer, subject } }, replica });
   const kill = (at: number) => world.api.replicas[at]?.end('SIGKILL');
 
-  /** The answer of a replica, from the first one that is alive. */
+  /** Revokes the right; returns the answer of the first replica that is alive. */
   async function revoked(role: string, subject: string) {
     return until(`the right ${role} is revoked`, async () => {
       for (const replica of [0, 1]) {
@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     });
   }
 
-  /** The objects that commands change: each write raises the generation of its object. */
+  /** The objects that commands change: each write increases the generation of its object. */
   async function written(): Promise<readonly string[]> {
     const lists = await Promise.all(
       [kinds.guardrailPolicy, kinds.modelBinding].map((kind) => listAll(world.client, kind)),
@@ -92,7 +92,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     const rows = [createOf(`left-by-${subject}`), await replaceOf(world.client, id), apply];
     return {
       operations: rows.map(({ operationId }) => operationId),
-      /** Those of them whose write was recorded; the operation on the model ends later, when the operator has applied it. */
+      /**
+       * The accepted commands whose write was recorded; the operation on the model ends later, when the operator has
+       * applied it.
+       */
       async completed(): Promise<ReadonlySet<string>> {
         const { sql } = world.api.database.database;
         const found = await sql<{ id: string }[]>`
@@ -148,7 +151,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a revocation while re
     }
     for (const at of killed) await world.api.startReplica(at);
     for (const operationId of left.operations) {
-      // On a slow machine the lease of a stored command ends before the answer, and the other replica sends its writes.
+      // On a slow machine the lease of a stored command ends before the answer, and the other replica sends its write.
       const end = completed.has(operationId)
         ? { state: 'succeeded' }
         : { state: 'failed', error: { code: 'not_executed' } };

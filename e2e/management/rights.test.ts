@@ -326,7 +326,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the managem
     expect(await statusOf(`/api/v1/operations/${uuid()}`, token)).toBe(403);
   });
 
-  test('an author and a viewer of one policy read the authors of its versions, in pages, and those of no other', async () => {
+  test('an author and a viewer of one policy read the authors of its versions, in pages, and not those of another policy', async () => {
     const { id } = await world.createPolicy('with-authors');
     const other = await world.createPolicy('of-others');
     for (const role of ['author', 'viewer']) {

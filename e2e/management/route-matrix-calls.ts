@@ -22,11 +22,11 @@ type Sender = { readonly token: string | null; readonly operationId: string; rea
 /** The calls of the matrix, and the objects that they name. */
 export type MatrixCalls = {
   readonly targets: { readonly policy: Ids; readonly model: Ids };
-  /** Creates the request or window that the call acts on, unless there is one. */
+  /** Creates the request or window that the call acts on, unless it exists. */
   prepare(one: MatrixCase): Promise<void>;
-  /** The call took effect: the next one needs a new request or window. */
+  /** Records that the call took effect, so that the next call needs a new request or window. */
   use(one: MatrixCase): void;
-  /** `listed` tells whether the answer of a list contains the object that the case names. */
+  /** Makes a call. `listed` states whether the answer of a list contains the object that the case names. */
   call(one: MatrixCase, sender: Sender): Promise<{ readonly answer: HttpResponse; readonly listed?: string }>;
   /** Everything that a call can change. */
   state(): Promise<unknown>;
@@ -107,7 +107,7 @@ export async function openMatrixCalls(world: ManagementWorld): Promise<MatrixCal
       policyId: policy.own,
       modelId: model.own,
       [`${type}Id`]: idOf(one),
-      // The first version is removed; the later ones are read.
+      // The first version is removed; the later versions are read.
       revision: operation === 'purgeRevision' ? '1' : '3',
       operationId,
       approvalId: request,
@@ -197,7 +197,7 @@ export async function openMatrixCalls(world: ManagementWorld): Promise<MatrixCal
   };
 }
 
-/** Whether the list has the request or the operation with this id. */
+/** Whether the list contains the request or the operation with this id. */
 function listedIn(one: MatrixCase, { json }: HttpResponse, id: string | undefined): { readonly listed?: string } {
   if (one.operation === 'listApprovals') {
     return { listed: json.items.some((item: Approval) => item.id === id) ? ' shown' : ' hidden' };
@@ -206,7 +206,7 @@ function listedIn(one: MatrixCase, { json }: HttpResponse, id: string | undefine
   return { listed: json.items.some((item: ListedOperation) => item.operationId === id) ? ' shown' : ' hidden' };
 }
 
-/** A policy with three versions, the first of which is not in use. */
+/** Saves a policy with three versions, the first of which is not in use. */
 async function savedPolicy(world: ManagementWorld, name: string): Promise<string> {
   const { id } = await world.createPolicy(name, definitionOf(name));
   await world.savePolicy(id, { description: 'second' });

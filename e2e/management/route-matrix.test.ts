@@ -83,7 +83,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('roles, routes and tar
   }
 
   /**
-   * Calls with the results that the model expects, those without the right first and at once: they must change nothing.
+   * Makes calls and expects the results of the model. Calls without the right are first and concurrent, because they
+   * must change nothing.
    */
   async function expectAnswers(callers: readonly Caller[], one: MatrixCase): Promise<number> {
     const expected = callers.map((caller) => ({

@@ -7,8 +7,8 @@ type TargetType = 'policy' | 'model';
 export type Held = { readonly role: HeldRole; readonly type?: TargetType };
 
 /**
- * One of several roles that permit a call; a role `of` a type is enough for the control plane or for the target, one `of any`
- * for any object.
+ * One of several roles that permit a call; a role `of` a type is sufficient for the control plane or for the target, a
+ * role `of any` for any object.
  */
 type Need =
   | HeldRole
@@ -39,7 +39,7 @@ type Plan = { readonly route: string; readonly rows: readonly Row[] };
 export type MatrixCase = Pick<Row, 'needs'> & {
   readonly operation: ServedOperation;
   readonly method: string;
-  /** With the names of its parameters. */
+  /** The path with the names of its parameters. */
   readonly template: string;
   readonly type: Row['type'];
   readonly target: Target;
@@ -69,7 +69,7 @@ const administrators = ['administrator'] as const;
 const restorers = ['administrator', 'emergency'] as const;
 const approvers = { policy: 'author of policy', model: 'applier of model' } as const;
 
-/** Rows of a change of a right: for the control plane, and for one policy or model, which need not exist. */
+/** Rows of changes of a right: for the control plane, and for one policy or model, which need not exist. */
 const rightRows: readonly Row[] = [
   { needs: restorers, allowed: { none: '200' } },
   { type: 'policy', needs: restorers, allowed: both('200', '200') },
@@ -77,7 +77,7 @@ const rightRows: readonly Row[] = [
 ];
 const approvalRows = (['policy', 'model'] as const).flatMap((type): readonly Row[] => [
   { type, needs: [approvers[type]], allowed: { own: '200', other: '200' } },
-  // The right depends on the request, so that without a request there is none to ask for.
+  // The right depends on the request, so that without a request there is no right to check.
   {
     type,
     needs: [approvers[type]],

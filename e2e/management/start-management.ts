@@ -23,13 +23,13 @@ export type RunningManagement = AsyncDisposable & {
   mint(options?: MintRequest): Promise<string>;
   /** Calls a replica, by default the first, as the administrator unless `token` is given. */
   call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<HttpResponse>;
-  /** A command with a new key, unless `headers` contains one. */
+  /** Sends a command with a new key, unless `headers` contains a key. */
   command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<HttpResponse>;
   /** Waits until the operation of a 202 response ends. */
   ended(accepted: HttpResponse): Promise<OperationResource>;
   /** Waits for the end of an operation. */
   endOf(operationId: string): Promise<OperationResource>;
-  /** Starts another replica, or replaces an ended one; `change` adds to its environment. */
+  /** Starts another replica, or replaces an ended replica; `change` adds to its environment. */
   startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
 };
 

@@ -239,7 +239,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
       const tested = await api.ended(await act.apply(modelId, id, 2));
       expect(tested).toMatchObject({ state: 'failed', error: { code: 'policy_tests_failed' } });
       expect((await say('readiness', `about ${deniedTerm}`)).status).toBe(200);
-      // Tests belong to their revision: the earlier revision has none.
+      // Tests belong to their revision: the earlier revision has no tests.
       expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
       expect((await say('readiness', `about ${deniedTerm}`)).status).toBe(403);
     },

@@ -1,5 +1,6 @@
-// Usage: sh hack/run e2e/mcp-conformance/check-mcp.ts: the conformance suite of the Model Context Protocol against the services that have
-// an MCP server, and against a version of an agent, there also the next release of the suite.
+// Runs the conformance suite of the Model Context Protocol against the services that have an MCP server, and against a
+// version of an agent, which is also tested with the next release of the suite. Usage: sh hack/run
+// e2e/mcp-conformance/check-mcp.ts.
 import { join } from 'node:path';
 import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { root } from '../../hack/check/run-tool.ts';
@@ -44,7 +45,7 @@ async function checkAgent(): Promise<readonly CheckVerdict[]> {
   if (!next.ok) {
     return [...verdicts, { name: `agent, suite ${nextRelease}`, kind: 'unavailable', words: next.reason }];
   }
-  // Scenarios of later editions are left out: the profile is that of 2025-11-25.
+  // Scenarios of later editions are left out, because the profile is that of 2025-11-25.
   const checks = await runConformance(join(next.folder, 'dist/index.js'), url, ['--spec-version', '2025-11-25']);
   return [...verdicts, ...named(`agent, suite ${nextRelease}`, compareChecks(checks, agentChecksAhead))];
 }

@@ -14,7 +14,7 @@ type Expected = {
   readonly failures: Readonly<Record<string, ExpectedFailure>>;
 };
 
-/** One verdict for each reported and each expected check: anything that is not exactly as expected has failed. */
+/** One verdict for each reported and each expected check: a check that differs from the expectation has failed. */
 export function compareChecks(
   checks: readonly ReportedCheck[],
   { passes, failures }: Expected,

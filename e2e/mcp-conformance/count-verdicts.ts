@@ -1,14 +1,14 @@
-/** The end of one check, or of a whole suite that this machine cannot install. */
+/** The result of one check, or of a whole suite that this machine cannot install. */
 export type CheckVerdict = {
   readonly name: string;
   readonly kind: 'passed' | 'failed' | 'expected' | 'unavailable';
-  /** Why it failed, must fail, or did not run. */
+  /** The reason why the check failed, must fail, or did not run. */
   readonly words: string;
 };
 
 const signs = { passed: 'ok', failed: 'FAILS', expected: 'expected failure', unavailable: 'not available' } as const;
 
-/** One line for each verdict, and the counts as the last one: what could not run counts as skipped. */
+/** One line for each verdict, and the counts as the last line: checks that could not run count as skipped. */
 export function countVerdicts(verdicts: readonly CheckVerdict[]): {
   readonly lines: readonly string[];
   readonly failed: number;

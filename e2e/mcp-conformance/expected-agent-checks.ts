@@ -8,7 +8,9 @@ type ExpectedChecks = {
 const oneTool = 'the version of an agent has one tool and declares no other feature: ';
 const streams = /^server-sse-/;
 
-/** The failures of the other servers for the reason of an agent, without those of streams. */
+/**
+ * The failures of the other servers, with the reason that applies to an agent, except for the failures about streams.
+ */
 const commonFailures = Object.fromEntries(
   Object.entries(expectedFailures)
     .filter(([name]) => !streams.test(name))

@@ -25,8 +25,8 @@ export type MemoryAudit = {
 };
 
 /**
- * Faults after every event has ended, one sentence each: adds without an event or with two, events that did not end,
- * memories that are lost or stored twice, adds of a person that took effect out of order, incomplete histories.
+ * Faults after every event has ended, one sentence each: adds without an event or with two events, events that did not
+ * end, memories that are lost or stored twice, adds of a person that took effect out of order, incomplete histories.
  */
 export async function auditMemories(
   { sql }: Database,

@@ -1,10 +1,10 @@
 /** One add of a crash test. */
 export type CrashAdd = {
-  /** Its Idempotency-Key, which also identifies its texts. */
+  /** The Idempotency-Key of the add, which also identifies its texts. */
   readonly key: string;
   readonly user: string;
   readonly kind: (typeof kinds)[number];
-  /** The key of the previous add of the same person; its own key for the first one. */
+  /** The key of the previous add of the same person; for the first add, its own key. */
   readonly before: string;
 };
 

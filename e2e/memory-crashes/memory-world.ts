@@ -32,7 +32,7 @@ export type MemoryCrashes = AsyncDisposable & {
 
 const profile = { id: 'words', model: 'words', dimension: 16 };
 
-/** One API and two workers as separate processes, with one PostgreSQL server. */
+/** Starts one API and two workers as separate processes, with one PostgreSQL server. */
 export async function openMemoryCrashes(): Promise<MemoryCrashes> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -99,8 +99,8 @@ export async function openMemoryCrashes(): Promise<MemoryCrashes> {
 }
 
 /**
- * Makes open events due now: expires the leases and retry pauses of killed workers. This also ends the claim
- * of the running worker, whose writes must then be refused.
+ * Makes open events due now, by expiring the leases and retry pauses of killed workers. This also ends the claim of the
+ * running worker, whose writes must then be refused.
  */
 export async function endLeases({ sql }: Database): Promise<void> {
   await until('the database answers', async () => {

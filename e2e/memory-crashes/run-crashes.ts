@@ -14,7 +14,7 @@ async function drained({ database }: MemoryCrashes): Promise<void> {
     const [row] = await database.sql<{ open: number }[]>`
         select count(*)::int as open from memory.events where status in ('PENDING', 'RUNNING')`;
     if (row?.open === 0) return true;
-    // Longer than an event takes, so that its worker can complete it.
+    // This pause is longer than an event takes, so that its worker can complete it.
     await pause(3_000);
     await endLeases(database);
     return false;
@@ -35,7 +35,7 @@ export async function killMemoryAtSteps(
     const doomed = await world.startDoomed(step === 'registered' ? 'api' : 'worker', {
       ...{ step, occurrence: step === 'registered' ? 1 : 2, signal: 'SIGKILL' },
     });
-    // The first request is sent to the API that is killed, its retry to the other one.
+    // The first request is sent to the API that is killed, and its retry to the other API.
     const origins = step === 'registered' ? [doomed.url] : [];
     await sendAdd(() => origins.pop() ?? world.url, first, accepted);
     await sendAdds(() => world.url, others, accepted);

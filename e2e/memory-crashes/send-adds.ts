@@ -6,7 +6,7 @@ type Answer = { readonly status: number; readonly json: Readonly<Record<string, 
 /** The accepted adds: the events that each key was answered with. */
 export type Accepted = Map<string, Set<string>>;
 
-/** One request of a person; undefined where no answer came. */
+/** Sends one request of a person; undefined if no answer arrived. */
 export async function callMemory(
   url: string,
   {
@@ -32,8 +32,8 @@ export async function callMemory(
 }
 
 /**
- * Retries an add with its idempotency key until it is accepted, as a client does. @throws Error for an answer that
- * refuses it
+ * Retries an add with its idempotency key until the add is accepted, as a client does. @throws Error for an answer that
+ * refuses the add
  */
 export async function sendAdd(
   origin: () => string,
@@ -70,7 +70,7 @@ export async function sendAdds(
       for (const add of own) {
         await turn(positions.get(add) ?? 0);
         await sendAdd(origin, add, accepted, signal);
-        // A client that does not know whether its request arrived sends it again.
+        // A client that does not know whether its request arrived sends the request again.
         if (Math.random() < 0.1) await sendAdd(origin, add, accepted, signal);
       }
     }),

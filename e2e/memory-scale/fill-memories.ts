@@ -14,7 +14,7 @@ export type StoreSize = {
   /** Memories of the measured person, and of each of the `equals` persons. */
   readonly memories: number;
   readonly equals: number;
-  /** Further persons, and the memories of each. */
+  /** Number of other persons, and number of memories of each of these persons. */
   readonly others: number;
   readonly memoriesOfOther: number;
   /** Persons with few memories. */
@@ -23,10 +23,10 @@ export type StoreSize = {
 
 export const scaleTenant = 'scale';
 export const scaleProfile = 'scale';
-/** The measured person; the others are named `equal-N`, `other-N` and `small-N`. */
+/** The name of the measured person; the other persons are named `equal-N`, `other-N` and `small-N`. */
 export const measured = 'measured';
 
-/** Number of memories of the person `small-N`: none, or the first ones of all texts. */
+/** Number of memories of the person `small-N`: none, or the first of all texts. */
 export function memoriesOfSmall(n: number): number {
   return n % 6;
 }
@@ -51,8 +51,8 @@ export function scaleText(n: number): string {
 }
 
 /**
- * Writes memories as the service does, with its terms, tokens and vectors. All persons have the same texts and vectors,
- * so that a search without a filter by person would find memories of others; each memory names its owner.
+ * Writes memories as the service does, with terms, tokens and vectors. All persons have the same texts and vectors, so
+ * that a search without a filter by person would find memories of others; each memory names its owner.
  */
 export async function fillMemories(database: Database, size: StoreSize): Promise<void> {
   const { sql } = database;

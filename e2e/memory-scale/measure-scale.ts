@@ -6,7 +6,7 @@ import { type ScaleService, startScaleService } from './scale-service.ts';
 
 export type ScaleSize = StoreSize & { readonly queries: number };
 
-/** Whether the measured process serves requests alone, or also maintains and packs the store meanwhile. */
+/** Whether the measured process only serves requests, or also maintains and packs the store meanwhile. */
 export type ScaleRole = 'api' | 'both';
 
 type ScaleReport = {
@@ -16,12 +16,12 @@ type ScaleReport = {
   readonly foreign: number;
   /** Persons with few memories whose search returned other memories than theirs, or not all of them. */
   readonly wrong: number;
-  /** First searches of persons with as many memories as the measured one. */
+  /** First searches of persons with as many memories as the measured person. */
   readonly cold: Timings;
   readonly warm: Timings;
-  /** Warm searches with a token budget that few memories fill. */
+  /** Warm searches with a token budget into which few memories fit. */
   readonly budgeted: Timings;
-  /** The same searches in a store that holds the memories of the measured person alone. */
+  /** The same kinds of searches in a store that contains only the memories of the measured person. */
   readonly alone: Timings;
   /** Resident memory in MiB: at the start, and the peak. */
   readonly residentAtStart: number;
@@ -29,7 +29,7 @@ type ScaleReport = {
 };
 
 const warmSearches = 400;
-/** Number of concurrent queries of the persons with few memories, and of concurrent random ones. */
+/** Number of concurrent queries of the persons with few memories, and of concurrent random queries. */
 const callers = 4;
 
 /** Measures searches of one person among many, with a real PostgreSQL and in a separate process. */

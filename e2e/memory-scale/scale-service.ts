@@ -9,8 +9,8 @@ import { startProcess } from '../support/start-process.ts';
 import { scaleProfile, scaleTenant } from './fill-memories.ts';
 
 /**
- * Memory of the index, and limit of the heap, in MiB: those of a pod of the chart with its defaults, whose memory limit is
- * 512 MiB. A test compares them with the rendered pod.
+ * Memory of the index, and limit of the heap, in MiB: the same as in a pod of the chart with its defaults, whose memory
+ * limit is 512 MiB. A test compares the values with the rendered pod.
  */
 export const scaleMib = { index: 96, heap: 192 } as const;
 
@@ -21,7 +21,7 @@ type ScaleAnswer = { readonly ms: number; readonly found: number; readonly owner
 /** The memory service in a separate process, with a filled database. */
 export type ScaleService = AsyncDisposable & {
   readonly url: string;
-  /** One search, with its duration and the owners of the found memories. */
+  /** Makes one search; returns its duration and the owners of the found memories. */
   search(user: string, request: object): Promise<ScaleAnswer>;
   /** Resident memory, MiB. */
   resident(): number;

@@ -3,7 +3,10 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
 import { ReleasedContract } from '../support/released-contract.ts';
 
-/** SHA-256 of the released document. A change of it is a release of the contract, never a correction of this test. */
+/**
+ * SHA-256 of the released document. Changing this value means a new release of the contract; it must not be changed
+ * only to make the test pass.
+ */
 const pinned = '3210f3745188490df25fc8f04283285a70fb82ec8fac89c196d44170a3a29b31';
 const released = new ReleasedContract(new URL('./contract/memory-v1.json', import.meta.url));
 

@@ -20,7 +20,7 @@ describe.each(['en', 'ru'] as const)('corrections in %s, in other words than tho
       const again = rememberDialogue([...messages, ...last.map((content) => ({ role: 'user', content }))]).at(-1) ?? [];
       expect({ last, more: again.length - last.length }).toEqual({ last, more: 0 });
     }
-    // A reader that remembers nothing has nothing to correct.
+    // A reader that remembers nothing would have nothing to correct.
     expect(known / dialogues).toBeGreaterThan(0.9);
   });
 });

@@ -95,7 +95,7 @@ const voices = {
   },
 } as const;
 
-/** One dialogue, decided by `random`, which returns numbers from 0 to below 1. */
+/** One dialogue, determined by `random`, which returns numbers from 0 to below 1. */
 export function correctionDialogue(language: keyof typeof voices, random: () => number): CorrectionDialogue {
   const { corrections, values, leads, tails, chat, replies } = voices[language];
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
@@ -116,7 +116,7 @@ export function correctionDialogue(language: keyof typeof voices, random: () => 
 }
 
 const same = (text: string): string => text;
-/** How persons type: with care, in small letters, without commas, with short forms. */
+/** The ways in which persons type: carefully, in small letters, without commas, with short forms. */
 const styles: readonly ((text: string) => string)[] = [
   (text) => text.charAt(0).toUpperCase() + text.slice(1),
   (text) => text.toLowerCase(),

@@ -2,9 +2,9 @@
 export type Lines = readonly string[];
 
 /**
- * How persons of one language and the assistant write to each other. In a line, {pool} or {pool:form} is a distinctive word,
- * {~pool} an ordinary one, [word] a literal distinctive word, and <his|hers> depends on the person; a typographic apostrophe
- * is written as the person types it.
+ * How persons of one language and the assistant write to each other. In a line, {pool} or {pool:form} stands for a
+ * distinctive word, {~pool} for an ordinary word, [word] for a literal distinctive word, and <his|hers> depends on the
+ * person; a typographic apostrophe is replaced by the one that the person types.
  */
 export type DialogueVoice = {
   readonly pools: Readonly<Record<string, Lines>>;

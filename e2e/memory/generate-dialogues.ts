@@ -5,10 +5,10 @@ import { otherEnglishTalk, otherRussianTalk } from './other-small-talk.ts';
 import { russianDialogue } from './russian-dialogue.ts';
 
 /**
- * Dialogues of persons with an assistant, English and Russian, the same for the same seed. The rules of the extractor were
- * changed after these lines were known, so the dialogues guard against regressions, and do not show how it reads other words.
- * `stated` and `replaced` are spelled as the person wrote them (case and inflection included), and each of these words
- * occurs in exactly one message of its dialogue.
+ * Dialogues of persons with an assistant, English and Russian, the same for the same seed. The rules of the extractor
+ * were changed after these lines were known, so that the dialogues guard against regressions, but do not show how the
+ * extractor reads other words. `stated` and `replaced` are spelled as the person wrote them (case and inflection
+ * included), and each of these words occurs in exactly one message of its dialogue.
  */
 export type GeneratedDialogue = {
   readonly language: 'en' | 'ru';
@@ -93,7 +93,7 @@ function sentence(writer: Writer, template: string, leads: Lines): Sentence {
   return { text: pick(writer.random, leads) + text + tail, words };
 }
 
-/** A dialogue of this many turns, with the given sentences in their turns and ordinary chat in all others. */
+/** A dialogue of the given number of turns, with the given sentences in their turns and ordinary chat in all others. */
 function converse(writer: Writer, turns: number, given: ReadonlyMap<number, string>): readonly Message[] {
   const { random, voice } = writer;
   const chat = (lines: Lines): string => render(writer, draw(writer, lines)).text;
@@ -116,7 +116,10 @@ function converse(writer: Writer, turns: number, given: ReadonlyMap<number, stri
   return messages;
 }
 
-/** The word as it is spelled in the only message that contains it; undefined if no message or several contain it. */
+/**
+ * The word as it is spelled in the only message that contains it; undefined if no message or several messages contain
+ * it.
+ */
 function spelled(messages: readonly Message[], word: string): string | undefined {
   const wanted = word.toLowerCase();
   const holders = messages.filter(({ content }) => content.toLowerCase().includes(wanted));
@@ -126,7 +129,7 @@ function spelled(messages: readonly Message[], word: string): string | undefined
   return content.slice(start, start + word.length);
 }
 
-/** One dialogue, or undefined if its words turned out ambiguous. */
+/** One dialogue; undefined if its words are ambiguous. */
 function attempt(
   random: () => number,
   { language, kind, voices }: Pick<GeneratedDialogue, 'language' | 'kind'> & { readonly voices: Voices },
@@ -173,7 +176,10 @@ function attempt(
   return { language, kind, messages, stated, replaced };
 }
 
-/** Facts first, then contradictions, then small talk; English and Russian by turns; no two dialogues are the same. */
+/**
+ * Generates dialogues: facts first, then contradictions, then small talk; English and Russian alternately; no two
+ * dialogues are equal.
+ */
 export function generateDialogues(
   seed: number,
   counts: { readonly facts: number; readonly contradictions: number; readonly smallTalk: number },

@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(
       const text = `My key was ${words.deniedOutput}.`;
       answers({ ...fact, text, quote: text });
       expect(await memory.say(ann, text)).toMatchObject({ status: 'FAILED', error: denial, memory_ids: [] });
-      // The second call has no known memories in its prompt, because an answer can repeat them.
+      // The prompt of the second call has no known memories, because an answer can repeat them.
       expect(world.upstream.seen).toHaveLength(2);
       expect(await memory.all(ann)).toEqual(before);
       expect(await stored()).not.toContain(words.deniedOutput);

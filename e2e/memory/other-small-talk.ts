@@ -3,9 +3,9 @@ import type { DialogueVoice } from './dialogue-lines.ts';
 type SmallTalk = Pick<DialogueVoice, 'asks' | 'remarks' | 'greetings' | 'leads' | 'updates' | 'tails'>;
 
 /**
- * A second set of small talk, with tag questions and quotations of others. The extractor has no list of its
- * phrases. Its results have led to changes of the rules, though, so it shows regressions of known cases rather than how
- * often the rules are right for words that they have not met.
+ * A second set of small talk, with tag questions and quotations of others. The extractor has no list of its phrases.
+ * However, its results have led to changes of the rules, so that it shows regressions of known cases rather than how
+ * often the rules are right for unknown words.
  */
 export const otherEnglishTalk: SmallTalk = {
   asks: [
@@ -105,7 +105,7 @@ export const otherEnglishTalk: SmallTalk = {
   ],
 };
 
-/** The same in Russian. */
+/** The second set of small talk in Russian. */
 export const otherRussianTalk: SmallTalk = {
   asks: [
     'как быстрее заснуть?',

@@ -16,7 +16,7 @@ describe.skipIf(missingPostgres !== undefined)(
     });
     afterAll(() => world[Symbol.asyncDispose]());
 
-    /** The official MCP client at one replica. */
+    /** Connects the official MCP client to one replica. */
     async function connect(token: string, replica: OpenedMemory): Promise<Client & AsyncDisposable> {
       const client = new Client({ name: 'test', version: '1.0.0' });
       const headers = { 'x-tenant-id': 'acme', authorization: `Bearer ${token}` };
@@ -48,7 +48,7 @@ describe.skipIf(missingPostgres !== undefined)(
       expect(await bobs.callTool(forget)).toMatchObject({ isError: true });
       expect(await foundBy(one, 'violin')).toHaveLength(1);
       expect((await other.callTool(forget)).isError).not.toBe(true);
-      // A deletion at one replica is a deletion at the other with the next request.
+      // A deletion at one replica is visible at the other replica with the next request.
       expect(await foundBy(one, 'violin')).toEqual([]);
     });
 

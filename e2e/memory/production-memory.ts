@@ -6,10 +6,13 @@ import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/op
 
 const issuer = 'https://issuer.example';
 
-/** A memory service in production mode: two replicas of the API and a worker over one database. */
+/** Starts a memory service in production mode: two replicas of the API and a worker with one database. */
 export type ProductionMemory = AsyncDisposable & {
   readonly replicas: readonly [OpenedMemory, OpenedMemory];
-  /** A token of a user of the tenant `acme`, on whose behalf the agent `helper` acts; `claims` replace those of the token. */
+  /**
+   * A token of a user of the tenant `acme`, on whose behalf the agent `helper` acts; `claims` replace claims of the
+   * token.
+   */
   tokenOf(user: string, claims?: object): Promise<string>;
 };
 

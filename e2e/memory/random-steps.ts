@@ -51,8 +51,8 @@ const weights = {
 type StepName = keyof typeof weights;
 
 /**
- * Runs random steps of several persons through the replicas, one after the other, and applies them to lists in memory.
- * After each step the list and a search of one person must agree.
+ * Runs random steps of several persons through the replicas, one after another, and applies them to lists in memory.
+ * After each step the service's list and search for one person must agree with the list in memory.
  */
 export async function takeRandomSteps(
   replicas: readonly OpenedMemory[],
@@ -233,7 +233,7 @@ export async function takeRandomSteps(
   async function erasePacked(): Promise<void> {
     const first = people[0] as Person;
     if (live(first).length > 0) {
-      // A deletion by filter has removed the segments that there were.
+      // A deletion by filter has removed the existing segments.
       await sql`insert into memory.packing select person from memory.people p where ${isFirst} on conflict do nothing`;
       await until('the memories are packed', async () => ((await isPacked()) ? true : undefined));
       isErasedPacked = true;
@@ -266,7 +266,7 @@ export async function takeRandomSteps(
     compareFound(`the search ${mode}`, found, ofModel.filter(isFoundBy(mode, query)));
     await compareFiltered(asked, agent);
   }
-  /** A search by words finds the memories that have the word; the others find all. */
+  /** A search by words finds the memories that contain the word; the other searches find all. */
   function isFoundBy(mode: (typeof modes)[number], query: string): (text: string) => boolean {
     return (text) => mode !== 'bm25' || text.split(' ').includes(query);
   }
@@ -323,7 +323,7 @@ export async function takeRandomSteps(
   const choices = Object.entries(weights).flatMap(([name, weight]) =>
     Array<StepName>(weight * 2).fill(name as StepName),
   );
-  /** In the last tenth, so that the memories have been packed. */
+  /** The erasure is in the last tenth of the steps, so that the memories have been packed. */
   const erasureOfFirst = steps - Math.floor(random() * (steps / 10));
   for (step = 1; step <= steps; step += 1) {
     const name = oneOf(choices);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const text = z.string().min(1);
 const fileSchema = z.strictObject({
-  /** A message of a person, with one word or more between asterisks that a memory of it contains. */
+  /** Messages of a person, with one word or more between asterisks that a memory of the message must contain. */
   facts: z.array(text.regex(/^[^*]*\*[^*]+\*[^*]*$/)),
   /** A fact, and a later message that ends it. */
   corrections: z.array(z.tuple([text, text])),
@@ -50,8 +50,8 @@ export type IndependentSet =
   | 'russian-untuned';
 
 /**
- * Statements of people about themselves, and small talk. Their words were not taken from the lists of the extractor, and no
- * rule was written for one of them; but their author knew the task of the extractor.
+ * Reads statements of people about themselves, and small talk. Their words were not taken from the lists of the
+ * extractor, and no rule was written for one of them; but their author knew the task of the extractor.
  */
 export function readIndependentStatements(set: IndependentSet): IndependentStatements {
   const file = new URL(`./independent-statements/${set}.json`, import.meta.url);

@@ -25,7 +25,7 @@ export type Act =
   | { readonly do: 'restart_gateway'; readonly gateway: number; readonly backAfterMs: number }
   | { readonly do: 'contradict'; readonly gateway: number; readonly forMs: number }
   | { readonly do: 'crash_pods'; readonly forMs: number }
-  /** The detector of policies that ask one does not answer. */
+  /** The detector of policies that call one does not answer. */
   | { readonly do: 'lose_provider'; readonly forMs: number }
   | { readonly do: 'slow_pods'; readonly withinMs: number }
   | { readonly do: 'outage'; readonly forMs: number }

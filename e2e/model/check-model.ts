@@ -10,7 +10,8 @@ type ModelCheck = {
   readonly writes: number;
   readonly virtualSeconds: number;
   /**
-   * The shortest sequence of actions that violates an invariant, with the seed that replays it; absent if none does.
+   * The shortest sequence of actions that violates an invariant, with the seed that replays it; absent if no sequence
+   * does.
    */
   readonly counterexample?: {
     readonly seed: number;
@@ -24,7 +25,7 @@ const stories = fc.record({
   acts: fc.array(anyAct, { minLength: 3, maxLength: 30, size: 'max' }),
 });
 
-/** Runs random sequences of actions on simulated installations and shortens a failing one as far as possible. */
+/** Runs random sequences of actions on simulated installations, and shortens a failing sequence as far as possible. */
 export async function checkModel(options: {
   readonly runs: number;
   readonly seed: number;

@@ -106,7 +106,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
     for (const alias of options.aliases) void serve(pins, alias);
   }
 
-  /** Requests for one alias, sequential and concurrent. */
+  /** Serves requests for one alias, sequential and concurrent ones. */
   async function serve(pins: RoutePins, alias: string): Promise<void> {
     while (true) {
       await time.delay(100 + 2_000 * time.random());

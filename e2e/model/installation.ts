@@ -110,7 +110,7 @@ class Simulation implements ModelInstallation {
     this.#gateways = [...this.#gateways.filter((one) => one.name !== name), gateway];
   }
 
-  /** Starts a new process shortly after one has exited, as a kubelet does. */
+  /** Starts a new process shortly after a process has exited, as a kubelet does. */
   keepTwo(afterMs: number): void {
     this.#time.schedule(afterMs, () => {
       this.#operators = this.#operators.filter(({ life }) => life.state() !== 'dead');
@@ -129,7 +129,8 @@ class Simulation implements ModelInstallation {
   }
 
   /**
-   * From now on a process that exits during the calm phase is restarted too: its crash may have been scheduled earlier.
+   * From now on a process that exits during the calm phase is also restarted: its crash may have been scheduled
+   * earlier.
    */
   #watchOver(): void {
     this.keepTwo(0);

@@ -60,7 +60,7 @@ export function createWatchman(world: World): Watchman {
   const bindingOf = (name: string): Stored<ModelBinding> | undefined =>
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
 
-  /** After a new leader has written an object, earlier leaders must no longer write it. */
+  /** Checks that after a new leader has written an object, earlier leaders no longer write it. */
   function lookAtWriter({ kind, writer, before, after }: RecordedChange): void {
     const subject = after ?? before;
     if (!world.isOperator(writer) || kind.kind === builtinKinds.lease.kind || subject === undefined) return;

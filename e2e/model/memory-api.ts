@@ -15,7 +15,7 @@ import type { VirtualTime } from './virtual-time.ts';
 
 export const modelNamespace = 'model';
 
-/** One change of an object, with the client that made it. */
+/** One change of an object, with the client that made the change. */
 export type RecordedChange = {
   readonly kind: Kind;
   readonly writer: string;

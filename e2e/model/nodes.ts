@@ -27,7 +27,7 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
     return api.get(builtinKinds.deployment, name) as Stored<Deployment> | undefined;
   }
 
-  /** The pods of a Deployment, and the endpoints of its Service. */
+  /** Sets the pods of a Deployment, and the endpoints of its Service. */
   function setEndpoints({ metadata: { name, uid } }: Stored<Deployment>, ready: number): void {
     const stem = `${name}-${uid.slice(0, 8)}`;
     const labels = { ...workloadLabels(name, {}) };

@@ -23,7 +23,7 @@ import { createUnreliableClient, type Network, type UnreliableClient } from './u
 import type { Life } from './virtual-time.ts';
 
 const build = 'portcullis:1';
-/** A policy with this term asks a detector. */
+/** A term that makes a policy call a detector. */
 export const asking = 'asking';
 /** A policy with this term does not compile. */
 export const uncompilable = 'uncompilable';

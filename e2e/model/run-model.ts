@@ -100,7 +100,7 @@ async function settle(
 /** Every policy exists and is not archived, and every binding has its own alias and requests a new application. */
 async function makeLastEdits(time: VirtualTime, installation: ModelInstallation): Promise<readonly string[]> {
   const { api } = installation;
-  // A policy that is referenced is not deleted, and nothing is applied from it until then.
+  // A referenced policy is not deleted, and nothing is applied from it until the references end.
   if (api.list(kinds.guardrailPolicy).items.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) {
     for (const binding of bindings) await installation.perform({ do: 'unguard', binding });
     await time.advance(maxStreamMs);

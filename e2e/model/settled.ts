@@ -20,7 +20,7 @@ type Seen = {
 
 const workloadParts = [builtinKinds.deployment, builtinKinds.service, builtinKinds.networkPolicy];
 
-/** Reasons why an idle installation is not in its desired state; empty when it is. */
+/** Reasons why an idle installation is not in its desired state; empty if it is. */
 export function unsettled(installation: Seen): readonly string[] {
   const { api } = installation;
   const found: string[] = [];

@@ -57,8 +57,8 @@ const halfOpenMs = 5_000;
 const quietKinds: readonly string[] = ['Lease', 'Event'];
 
 /**
- * The network between one process and the API server: its requests may be delayed, lost, refused, or executed without
- * an answer.
+ * The network between one process and the API server: requests may be delayed, lost, refused, or executed without an
+ * answer.
  */
 export function createUnreliableClient(network: Network, life: Life, death?: Death): UnreliableClient {
   const { time, api, weather } = network;
@@ -182,7 +182,7 @@ type WatchLine = Disposable & {
   next(version: number): Promise<void>;
 };
 
-/** The connection of one watch: open until its timeout, until it is cut, or until its client closes it. */
+/** The connection of one watch: it is open until its timeout, until it is cut, or until its client closes it. */
 function watchLine({ time, api, cuts }: Network, endsAt: number, signal: AbortSignal | undefined): WatchLine {
   let isCut = false;
   let wake: () => void = () => undefined;

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '#kit/time/clock';
 
 /**
- * A simulated process: its awaited results arrive while it runs, wait while it is suspended (SIGSTOP) and never arrive
- * after it was killed (SIGKILL).
+ * A simulated process: its awaited results arrive while the process runs, are delayed while it is suspended (SIGSTOP),
+ * and never arrive after it was killed (SIGKILL).
  */
 export type Life = {
   readonly name: string;
@@ -11,11 +11,11 @@ export type Life = {
   freeze(): void;
   thaw(): void;
   kill(): void;
-  /** Resolves while this process runs; never after it was killed. */
+  /** Resolves while this process runs; never resolves after it was killed. */
   awake(): Promise<void>;
 };
 
-/** Virtual time: advances when nothing else can happen, in the same way for the same seed. */
+/** Virtual time: it advances when nothing else can happen, in the same way for the same seed. */
 export type VirtualTime = Disposable & {
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,7 +34,7 @@ type Timer = { readonly at: number; readonly order: number; readonly run: () => 
 
 const realImmediate = globalThis.setImmediate;
 const begin = Date.UTC(2026, 0, 1);
-/** Number of steps without an advance of time that counts as an endless loop. */
+/** Number of steps without an advance of time after which the run counts as an endless loop. */
 const maxStill = 100_000;
 
 /** A generator of numbers between 0 and 1 (mulberry32). */
@@ -48,13 +48,13 @@ function seededRandom(seed: number): () => number {
   };
 }
 
-/** Waits for one turn of the event loop: everything that the previous step made possible has run. */
+/** Waits for one turn of the event loop, in which everything runs that the previous step has made possible. */
 function settled(): Promise<void> {
   return new Promise((resolve) => realImmediate(resolve));
 }
 
 /**
- * Replaces the timers and `Math.random` of Node by virtual, seeded ones until disposed. The code that runs must not
+ * Replaces the timers and `Math.random` of Node by virtual, seeded ones until it is disposed. The running code must not
  * wait for a socket, a file or another process.
  */
 export function startVirtualTime(seed: number): VirtualTime {
@@ -82,7 +82,7 @@ export function startVirtualTime(seed: number): VirtualTime {
 
   function setTimer(run: (...args: never[]) => void, ms = 0, ...args: never[]): VirtualTimer {
     const life = owner.getStore();
-    // Bound to the process that sets the timer, so that timers which `run` sets end with this process too.
+    // The call is bound to the process that sets the timer, so that timers which `run` sets also end with this process.
     const call = AsyncLocalStorage.bind((): void => run(...args));
     const cancel = schedule(ms, () => (life === undefined ? call() : life.whenRunning(call)));
     return new VirtualTimer(cancel);

@@ -13,7 +13,7 @@ import { startScriptedUpstream } from '../support/scripted-upstream.ts';
 
 /** The steps of a new user, from a fresh clone of this checkout, as README.md prints them. */
 type NewcomerResult = {
-  /** From the clone to the first answer of the user's own model. */
+  /** Seconds from the clone to the first answer of the user's own model. */
   readonly seconds: number;
   /** Differences from README.md, and answers that were not guarded. */
   readonly faults: readonly string[];
@@ -25,7 +25,7 @@ const answerOfModel = 'A gate that falls.';
 const mebibyte = 1_048_576;
 /** A part of an installation, as hack/install reports it. */
 const installedPart = /portcullis: (.+) \.\.\.[\s\S]*?done after (\d+) s/g;
-/** Memory is read until it has not decreased for this long. */
+/** Memory is read until it has not decreased for this time, milliseconds. */
 const restMs = 10_000;
 
 /** The environment of a new user: neither this checkout's Node nor its cache of compiled sources. */
@@ -35,7 +35,7 @@ function userEnvironment(): Record<string, string | undefined> {
   return { ...Object.fromEntries(kept), PATH: path.join(':'), PORTCULLIS_PORT: '0' };
 }
 
-/** Processes each of which keeps one core busy until disposal. */
+/** Starts processes each of which keeps one core busy until disposal. */
 function makeLoad(count: number): Disposable {
   const busy = Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
   return { [Symbol.dispose]: () => busy.forEach((child) => void child.kill('SIGKILL')) };
@@ -69,7 +69,7 @@ async function startPlatform(folder: string, env: Record<string, string | undefi
   return platform;
 }
 
-/** The commands of the section "A guarded chat" up to the first denied one, with their expected output. */
+/** The commands of the section "A guarded chat" up to the first denied command, with their expected output. */
 function firstCommands(readme: string) {
   const commands = readBlocks(readme)
     .filter(({ label }) => label === 'console')
@@ -139,7 +139,7 @@ export async function followReadme(load: number, say: (line: string) => void): P
     faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
   }
   if (upstream.seen.length !== 1) faults.push('the model was called for a text that the policy denies');
-  // A first start keeps the memory of the compilation of the sources until the next one.
+  // The first start keeps the memory of the compilation of the sources until the next start.
   await platform.end('SIGINT');
   platform = await startPlatform(folder, env);
   const memory = await memoryAtRest(folder, say);

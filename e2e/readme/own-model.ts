@@ -6,7 +6,10 @@ import { readBlocks, readCommands } from './read-blocks.ts';
 const printedEndpoint = 'https://models.example/v1';
 const printedModel = 'NAME';
 
-/** Writes the key, and the entry that the section "Your own model" prints, with the endpoint of a stand-in. */
+/**
+ * Writes the key, and the entry that the section "Your own model" prints, with the endpoint of a substitute for the
+ * model.
+ */
 export function connectOwnModel(data: string, readme: string, endpoint: string): void {
   const entry = readBlocks(readme).find(({ text }) => text.includes('name: my-models'))?.text;
   if (entry?.includes(printedEndpoint) !== true) throw new Error('README.md prints no entry of providers.yaml');

@@ -1,4 +1,4 @@
-/** One command of a document with the output that is printed below it. */
+/** One command of a document with the output that is printed below the command. */
 type PrintedCommand = { readonly line: number; readonly command: string; readonly output: string };
 
 type Block = {
@@ -25,7 +25,7 @@ export function readBlocks(markdown: string): readonly Block[] {
   return blocks;
 }
 
-/** The commands of a console block: a line that begins with `$ `, then its output until the next one. */
+/** The commands of a console block: a line that begins with `$ `, then its output until the next command. */
 export function readCommands({ line, text }: Block): readonly PrintedCommand[] {
   const commands: { line: number; command: string; output: string[] }[] = [];
   for (const [index, each] of text.split('\n').entries()) {
@@ -35,7 +35,7 @@ export function readCommands({ line, text }: Block): readonly PrintedCommand[] {
   return commands.map(({ output, ...rest }) => ({ ...rest, output: output.join('\n') }));
 }
 
-/** Whether an output is the printed one; `…` in print stands for anything within a line. */
+/** Whether an output equals the printed output; `…` in the printed output matches any text within a line. */
 export function isPrinted(printed: string, output: string): boolean {
   const pattern = printed.split('…').map(RegExp.escape).join('.*');
   return new RegExp(`^${pattern}$`, 'u').test(output);

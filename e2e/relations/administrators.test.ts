@@ -53,7 +53,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
       PORTCULLIS_ENVIRONMENT_DIR: folder,
     });
     await using parts = new AsyncDisposableStack();
-    // OpenFGA stores the relations; the database stores the id of its store.
+    // OpenFGA stores the relations; the database stores the id of the OpenFGA store.
     const { database } = parts.use(await openTestDatabase());
     const migrations = new URL('../../operator/management/migrations/', import.meta.url);
     await migrate(database, { schema: 'management', folder: migrations });

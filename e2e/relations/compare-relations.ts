@@ -2,7 +2,7 @@ import type { Relations, Tuple } from '#relations/ports';
 import { randomFrom } from '../support/random-from.ts';
 import { ExpectedRelations, type Fact } from './expected-relations.ts';
 
-/** A relation store with two replicas: a change is sent to one, the next check to the other. */
+/** A store of relations with two replicas: a change is sent to one replica, and the next check to the other. */
 export type Store = { readonly name: string; readonly replicas: readonly [Relations, Relations] };
 
 type Comparison = {
@@ -26,7 +26,7 @@ const named = (type: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${type}:${at}`);
 const users = named('user', 6);
 const agents = named('agent', 3);
-/** The same ids in two tenants. */
+/** Objects with the same ids in two tenants. */
 const ofTenants = (type: string, count: number): readonly string[] =>
   ['t', 'u'].flatMap((tenant) => Array.from({ length: count }, (_, at) => `${type}:${tenant}/${at}`));
 const groups = ofTenants('group', 3);
@@ -51,14 +51,20 @@ const grantable: readonly (readonly [readonly string[], string, readonly string[
   [anybody, 'viewer', documents],
 ];
 
-/** No store accepts a group or a collection below itself, nor below one of another tenant. */
+/**
+ * Whether a relation can be granted: no store accepts a group or a collection below itself, nor below one of another
+ * tenant.
+ */
 function isGrantable(subject: string, object: string): boolean {
   const [inner, outer] = [subject, object].map((name) => /^(?:group|collection):(\w)\/(\d+)/.exec(name));
   if (!inner || !outer) return true;
   return inner[1] === outer[1] && inner[0] !== outer[0];
 }
 
-/** Applies random steps to both stores and compares every answer with the other store's and the expected one. */
+/**
+ * Applies random steps to both stores and compares every answer with that of the other store and with the expected
+ * answer.
+ */
 export async function compareRelations(
   stores: readonly [Store, Store],
   steps: number,
@@ -103,7 +109,7 @@ export async function compareRelations(
     }
   }
 
-  /** Every list is complete, has no duplicates and holds nothing else. */
+  /** Compares lists: every list must be complete and have no duplicates and no other entries. */
   async function compareLists(right: readonly string[], lists: readonly (readonly string[])[]): Promise<void> {
     const [wanted, ...found] = [right, ...lists].map((list) => list.toSorted().join('\n')) as [string, ...string[]];
     counts.lists += 1;

@@ -20,7 +20,7 @@ export class ExpectedRelations {
     return [...this.#facts.values()];
   }
 
-  /** The same relations with groups that the subject claims for one question. */
+  /** Returns these relations with groups that the subject claims for one question. */
   claiming(subject: string, groups: readonly string[]): ExpectedRelations {
     const claimed = new ExpectedRelations();
     for (const fact of this.facts) claimed.add(fact);

@@ -70,7 +70,10 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
   });
   afterAll(() => parts.disposeAsync());
 
-  /** The requests to OpenFGA and its answers while one request about an agent is answered with 404, in no order, without the id. */
+  /**
+   * The requests to OpenFGA and its answers while one request about an agent is answered with 404, in no particular
+   * order, without the id.
+   */
   const questionsAbout = async (id: string, ask: () => Promise<{ readonly status: number }>) => {
     recorder.forget();
     answered.length = 0;
@@ -84,7 +87,8 @@ describe.skipIf((missingPostgres ?? missingOpenFga) !== undefined)(onOpenFga('qu
     const expected = await about(missing);
     expect(expected.asked.length).toBeGreaterThan(0);
     expect(await about(hidden.agentId)).toEqual(expected);
-    // From the side of the caller: no question has the id, so the server cannot tell which one is meant.
+    // The questions start from the side of the caller: none contains the id, so that the server cannot tell which agent
+    // is meant.
     expect(expected.asked.join('\n')).not.toContain('ID');
   });
 

@@ -72,7 +72,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     const opening = open(storeName, slow);
     await late.promise;
     const [made] = await storesNamed(storeName);
-    // The other replicas do not find its store either: they create their own, which is claimed.
+    // The other replicas do not find this store either: they create new stores, one of which is claimed.
     await fetch(new URL(`/stores/${made}`, server.url), { method: 'DELETE' });
     const others = await Promise.all([open(storeName), open(storeName)]);
     await others[0]?.grant([tuple]);

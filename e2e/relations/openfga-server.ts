@@ -3,13 +3,13 @@ import { findServerProgram, type SpawnedServer, startServerProgram } from '../su
 
 const program = findServerProgram('openfga', 'openfga');
 
-/** Reason why no OpenFGA server is available; undefined when there is one. */
+/** The reason why no OpenFGA server is available; undefined if there is one. */
 export const missingOpenFga = program.missing;
 
 /** The title of a suite that needs OpenFGA, with the reason if it is skipped. */
 export const onOpenFga = program.on;
 
-/** Its data is in memory and lost when it ends. */
+/** An OpenFGA server whose data is in memory and lost when the server ends. */
 export type OpenFgaServer = SpawnedServer & { readonly url: URL };
 
 /** A real OpenFGA server that keeps everything in memory, on loopback. */

@@ -19,11 +19,13 @@ type Packed = {
 };
 
 type BudgetCounts = {
-  /** Contexts with more tokens than their budget, or whose token count differs from that of their text. */
+  /** Number of contexts with more tokens than their budget, or whose token count differs from that of their text. */
   exceeded: number;
   /** Contexts without a chunk or document that would still fit. */
   unfilled: number;
-  /** Contexts that lack the text of one of their items, or have an item that the search did not find. */
+  /**
+   * Number of contexts that lack the text of one of their items, or that have an item which the search did not find.
+   */
   incomplete: number;
   readonly modes: Record<Packed['mode'], number>;
   /** Chunks that did not fit. */
@@ -128,7 +130,7 @@ function isComplete(packed: Packed, found: readonly Citation[], texts: ReadonlyM
   );
 }
 
-/** Whether a chunk would fit as a separate block, which has at least as many tokens as one that is merged. */
+/** Whether a chunk would fit as a separate block, which has at least as many tokens as a merged block. */
 function fits(context: string, { title, content }: Citation, budget: number): boolean {
   const block = blockOf(title, content);
   return tokensOf(context === '' ? block : `${context}\n\n${block}`) <= budget;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** One submit of a document, by its number: the same number is always the same submit. */
+/** One submit of a document, identified by its number: the same number is always the same submit. */
 export type CrashSubmit = { readonly docId: string; readonly n: number };
 
 type CrashDocument = {
   readonly op: 'upsert' | 'delete';
   readonly text: string;
-  /** The content comes from an address instead of the submit. */
+  /** Whether the content comes from an address instead of the submit. */
   readonly isFetched: boolean;
   readonly contentHash: string;
 };
@@ -14,7 +14,7 @@ type CrashDocument = {
 /** A word that makes the models refuse a text. */
 export const poison = 'poison';
 
-/** Every submit of a document whose id begins with it is fetched and refused. */
+/** The prefix of the ids of documents whose submits are all fetched and refused. */
 export const refusedPrefix = 'r';
 
 /** Upserts of different lengths, some of them fetched or refused, and deletes. */

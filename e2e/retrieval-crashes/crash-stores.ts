@@ -11,7 +11,7 @@ import { startMinio } from '../retrieval/minio-server.ts';
 import { startNats } from '../retrieval/nats-server.ts';
 import { startOpenSearch } from '../retrieval/opensearch-server.ts';
 
-/** Where a crash test has its hints, its staged documents and its search index. */
+/** The stores of a crash test: its notifications, its staged documents and its search index. */
 export type StoreChoice = {
   /** `servers` for NATS and S3, `own` for PostgreSQL and a folder. */
   readonly stores: 'own' | 'servers';

@@ -30,7 +30,7 @@ startIngest(
     models,
     fetcher: { fetch: async (_scope, uri) => fetchedBytes(textAt(uri)) },
     guard: 'unguarded',
-    // Batches of four chunks, so that one document has several writes.
+    // A batch has four chunks, so that one document needs several writes.
     profileOf: (id) => ({ ...testProfile, id, batch: 4 }),
     bounds: { tenantBytes: Number.POSITIVE_INFINITY, indexBytes: undefined },
     analyse,

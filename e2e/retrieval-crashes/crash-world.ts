@@ -31,7 +31,7 @@ export type CrashWorld = AsyncDisposable & {
   submit(submits: readonly CrashSubmit[], accepted: Map<number, string>): Promise<void>;
   /** Kills the PostgreSQL server and starts it again on its data. */
   crashDatabase(): Promise<void>;
-  /** Faults of the collection and of its search index after every job has ended, one sentence each. */
+  /** Finds faults of the collection and of its search index after every job has ended, one sentence each. */
   audit(accepted: ReadonlyMap<number, string>): Promise<readonly string[]>;
 };
 
@@ -101,7 +101,7 @@ async function insertCrashCollection({ sql }: Database): Promise<string> {
   return collectionId;
 }
 
-/** Whether every job has ended and no chunk or index is left to remove or build. */
+/** Whether every job has ended and no chunk or index remains to be removed or built. */
 export async function isDrained({ database, collectionId }: CrashWorld): Promise<boolean> {
   const [row] = await database.sql<{ open: number }[]>`
     select (

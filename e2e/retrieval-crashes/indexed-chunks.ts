@@ -26,13 +26,16 @@ export async function readIndexed(
     reflects: BigInt(row.changeNo),
     labels: 'every',
     legs: [{ kind: 'vector', vector }],
-    // Of all versions, so that no chunk of the index is beyond the window.
+    // The window covers the chunks of all versions, so that no chunk of the index is beyond it.
     window: Math.min(index.mostCandidates, row.chunks + 1),
   });
   return found.map(({ id }) => id);
 }
 
-/** How the index differs from the live chunks of the active version, one sentence for each kind of difference. */
+/**
+ * The differences between the index and the live chunks of the active version, one sentence for each kind of
+ * difference.
+ */
 export async function auditIndex(
   database: Database,
   index: SearchIndex,

@@ -57,13 +57,13 @@ function collectAccepted(child: FollowedChild, accepted: Map<number, string>): v
   }
 }
 
-/** The boundaries between the writes of a submit, and those of ingest and reindex. */
+/** The boundaries between the writes of a submit, and between the writes of ingest and reindex. */
 export const crashSteps = ['staged', 'registered', ...ingestSteps] as const;
 type CrashStep = (typeof crashSteps)[number];
 
 /**
- * Kills a process right after each of the named steps, and completes the work with another process, while a third one
- * queries the index.
+ * Kills a process directly after each of the named steps, and completes the work with another process, while a third
+ * process queries the index.
  * @returns the faults afterwards, and the steps that were reached
  */
 export async function killAtSteps(
@@ -90,7 +90,7 @@ export async function killAtSteps(
   }
   for (const step of steps) {
     if (step === 'staged' || step === 'registered') continue;
-    // These submits include every kind: upserts, fetched and refused ones, deletes.
+    // These submits include every kind: upserts, fetched and refused upserts, deletes.
     const own = [...takeSubmits(submits, 31, 5), takeRefusedSubmit(submits)];
     const submitted = world.submit(own, submits.accepted);
     const isReindex = step === 'built' || step === 'prepared' || step === 'switched';
@@ -171,7 +171,7 @@ type ChurnResult = {
 /** A process that is killed and started again, or stopped. */
 type Victim = { child: FollowedChild; readonly start: () => Promise<FollowedChild> };
 
-/** Three workers, and one process that queries the index. */
+/** Starts three workers, and one process that queries the index. */
 function startVictims(world: CrashWorld): Promise<Victim[]> {
   const startWorker = (): Promise<FollowedChild> => world.startWorker({ awayShare: 0.005 });
   const starts = [startWorker, startWorker, startWorker, world.startSearcher];
@@ -236,7 +236,7 @@ export async function churnDocuments(
   return { ...counts, faults, lostCommits: world.proxy.lost(), deadLetters: dead?.count ?? 0 };
 }
 
-/** Longer than the lease of a worker in these tests. */
+/** This time is longer than the lease of a worker in these tests. */
 const pastLeaseMs = 1_500;
 
 async function stopPastLease(worker: FollowedChild): Promise<void> {
@@ -245,7 +245,7 @@ async function stopPastLease(worker: FollowedChild): Promise<void> {
   worker.signal('SIGCONT');
 }
 
-/** Begins a reindex unless one is in progress or the database is unavailable. */
+/** Starts a reindex, unless a reindex is in progress or the database is unavailable. */
 async function reindexed({ database, collectionId }: CrashWorld): Promise<number> {
   return startReindex(database, collectionId, undefined).then(
     () => 1,

@@ -16,11 +16,13 @@ export type AcceptedSubmits = readonly (readonly [n: number, jobId: string])[];
 
 type SubmitParts = { readonly database: Database; readonly objects: ObjectStore; readonly queue: HintQueue };
 
-/** Submits of one document stay in order; different documents are submitted concurrently. */
+/** Number of lanes: submits of one document stay in order, and different documents are submitted concurrently. */
 const lanes = 6;
 const batch = 3;
 
-/** Retries each submit with the same key until it is accepted, as a client does. Resolves when all are accepted. */
+/**
+ * Retries each submit with the same key until the submit is accepted, as a client does. Resolves when all are accepted.
+ */
 export async function submitLanes(
   { database, objects, queue }: SubmitParts,
   settings: Pick<CrashSettings, 'collectionId' | 'pauseMs' | 'plan' | 'submits'>,

@@ -23,7 +23,7 @@ const oddities: readonly unknown[] = [
 ];
 const strangeKeys = ['__proto__', 'constructor', 'toJSON', 'hasOwnProperty', '', '0', 'length', 'Op', 'labels', 'a\0'];
 
-/** The bytes of a submit: mostly an allowed one with one to four changes of its structure or of its text. */
+/** The bytes of a submit: mostly an allowed submit with one to four changes of its structure or of its text. */
 export function makeSubmit(random: Random): Buffer {
   const share = random();
   const body = { documents: Array.from({ length: 1 + Math.floor(random() * 2) }, () => validDocument(random)) };

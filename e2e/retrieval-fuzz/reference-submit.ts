@@ -12,8 +12,8 @@ type Members = { readonly [key: string]: Json };
 
 /**
  * The status of a submit by a writer of all collections, written from the contract and independently of the service:
- * 413 for a body over 16 MiB, 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown collection,
- * else 202. Lengths of names are those of JSON Schema, in code points.
+ * 413 for a body above 16 MiB, 400 for a form that is not allowed, 403 for another tenant, 404 for an unknown
+ * collection, else 202. Lengths of names are those of JSON Schema, in code points.
  */
 export function expectedStatus(body: Uint8Array): 202 | 400 | 403 | 404 | 413 {
   if (body.length > 16_777_216) return 413;
@@ -118,7 +118,7 @@ function isAddress(text: string): boolean {
 
 const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/;
 
-/** RFC 3339 without leap seconds, of a year from 1 to 9999 as written and in UTC. */
+/** Whether a value is an instant of RFC 3339 without leap seconds, in a year from 1 to 9999 as written and in UTC. */
 function isInstant(value: Json): boolean {
   const parts = typeof value === 'string' ? instantForm.exec(value) : null;
   if (parts === null) return false;

@@ -65,7 +65,7 @@ export async function fuzzSubmits(
   return { ...found, crashes: found.crashes + jobs.unexplained.length, submits: sent, jobs: jobs.count, examples };
 }
 
-/** The status of an answer; 0 if there was none. */
+/** Sends a body and returns the status of the answer; 0 if there was no answer. */
 function send(agent: Agent, url: string, body: Buffer): Promise<number> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'x-tenant-id': fuzzTenant, 'x-user-id': 'ann' };

@@ -17,7 +17,7 @@ const medians = {
 };
 const rungs = Object.entries(medians).flatMap(([what, p50]) => [rungOf(what, 1, p50), rungOf(what, 16, 10 * p50)]);
 
-test('the time of a hop of a hybrid query is what each kind of request costs more than the previous one, and the hops add up to the query', () => {
+test('the time of a hop of a hybrid query is the difference between two kinds of request, and the times of the hops add up to the time of the query', () => {
   expect(listHops(rungs, 1)).toEqual([
     { hop: 'HTTP and one select', ms: 0.5 },
     { hop: 'caller and rights', ms: 0.75 },

@@ -1,6 +1,6 @@
 import type { Rung } from './measure-http.ts';
 
-/** The additional work of each kind of request compared with the previous one, in the order of a hybrid query. */
+/** The additional work of each kind of request compared with the previous kind, in the order of a hybrid query. */
 const ladder = [
   { what: 'bare route with one select (remote vectors)', hop: 'HTTP and one select' },
   { what: 'read of the collection', hop: 'caller and rights' },
@@ -12,8 +12,9 @@ const ladder = [
 type Hop = { readonly hop: string; readonly ms: number };
 
 /**
- * The hops of a hybrid query by so many callers: the median of each kind of request minus that of the previous kind. A
- * hop that costs less than the noise of the machine can be below zero. Together they are the median of the last kind.
+ * The steps of a hybrid query with this number of callers: the median time of each kind of request minus that of the
+ * previous kind. A step that costs less than the noise of the machine can be below zero. The sum of all steps is the
+ * median of the last kind.
  * @throws Error if a kind was not measured
  */
 export function listHops(rungs: readonly Rung[], callers: number): readonly Hop[] {

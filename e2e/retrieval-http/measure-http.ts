@@ -15,7 +15,7 @@ export type HttpCase = {
   readonly dimensions: number;
   /** Requests of each kind, by all callers together. */
   readonly requests: number;
-  /** Vectors of the offline model over the text of the chunks, or random ones. */
+  /** Vectors that the offline model computes from the text of the chunks, or random vectors. */
   readonly vectors: 'of the text' | 'random';
   /** Address of an OpenSearch server that holds the index instead of the process. */
   readonly openSearch?: URL;
@@ -41,7 +41,7 @@ const profile = 'speed';
 const tenant = 'acme';
 
 /**
- * Times requests over HTTP, in the order of the work that they include: a bare route with one select, a read of the
+ * Measures requests over HTTP, in the order of the work that they include: a bare route with one select, a read of the
  * collection (caller and rights), a query by terms, an embedding alone, and hybrid queries without and with the call
  * for the embedding. Every answer is checked. The caller may see 5 % of the chunks.
  */
@@ -170,8 +170,8 @@ async function measureService(
 type Load = { readonly callers: number; readonly requests: number };
 
 /**
- * The times of each kind in rounds that follow one another, so that other programs of the machine slow down every kind
- * alike. The result is the smallest p50 and p95 of all rounds.
+ * Measures each kind in successive rounds, so that other programs of the machine slow down all kinds equally. The
+ * result is the smallest p50 and p95 of all rounds.
  */
 async function bestOf(
   kinds: readonly (readonly [string, Ask])[],
@@ -189,7 +189,7 @@ async function bestOf(
   return best;
 }
 
-/** Each caller sends its next request when the previous one is answered. */
+/** Each caller sends its next request when the previous request is answered. */
 async function timed(ask: Ask, { callers, requests }: Load): Promise<Timings> {
   const times: number[] = [];
   const call = async (): Promise<void> => {

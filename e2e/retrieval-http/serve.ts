@@ -1,5 +1,5 @@
 // A process with the retrieval service and, on a separate address, a bare route with one select. With the argument
-// `local` it computes the vectors of queries itself instead of calling a model.
+// `local` the process computes the vectors of queries itself instead of calling a model.
 import { Hono } from 'hono';
 import { listen } from '#kit/http/listen';
 import { writeReadyLine } from '#kit/process/ready';

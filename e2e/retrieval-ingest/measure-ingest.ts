@@ -16,14 +16,16 @@ type IngestReport = {
   readonly shares: readonly (readonly [stage: string, share: number])[];
   /** Median time of a batch in the last fifth of all batches, as a multiple of the median in the second fifth. */
   readonly slowdown: number;
-  /** The same ratio for resident memory after a garbage collection: without one it shows how lazily V8 collects. */
+  /**
+   * The ratio of resident memory after a garbage collection: without a collection it would show how late V8 collects.
+   */
   readonly growth: number;
 };
 
 const documentsOfBatch = 50;
 const sentencesOfDocument = 12;
 
-/** Ingests documents one after the other until there are this many chunks, with embeddings that take no time. */
+/** Ingests documents one after another until the given number of chunks exists, with embeddings that take no time. */
 export async function measureIngest(
   chunks: number,
   say: (progress: string) => void,

@@ -11,7 +11,7 @@ const headers = {
   'content-type': 'application/json',
 };
 
-/** One request of the owner of all collections; undefined without an answer. */
+/** Sends one request of the owner of all collections; undefined without an answer. */
 export async function callService(
   world: Pick<OutageWorld, 'url'>,
   path: string,
@@ -26,7 +26,7 @@ export async function callService(
   }
 }
 
-/** Repeats a request, as a client does, until it is answered with 2xx. @throws Error for another 4xx */
+/** Repeats a request, as a client does, until it is answered with 2xx. @throws Error for any other 4xx */
 export async function callUntilDone(world: OutageWorld, path: string, body: object): Promise<Answer['json']> {
   for (;;) {
     const answer = await callService(world, path, body);

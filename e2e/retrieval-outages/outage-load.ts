@@ -10,8 +10,8 @@ export const searched = 'searched';
 const acl = { groups: ['staff'] };
 
 /**
- * Submits 1 to `submits` of the collection `crash` in parallel lanes of documents. Adds each job to `accepted` by the
- * number of its submit.
+ * Submits the numbers 1 to `submits` to the collection `crash`, in parallel lanes of documents. Adds each job to
+ * `accepted` by the number of its submit.
  */
 export async function submitAll(
   world: OutageWorld,
@@ -60,7 +60,10 @@ export type SearchCounts = {
   first: string | undefined;
 };
 
-/** Searches until the signal is aborted: every answer must contain each document once, complete and in one state. */
+/**
+ * Searches until the signal is aborted: every answer must contain each document exactly once, complete and in one
+ * state.
+ */
 export async function searchAll(world: OutageWorld, signal: AbortSignal, counts: SearchCounts): Promise<void> {
   while (!signal.aborted) {
     const body = {

@@ -36,7 +36,7 @@ export type OutageWorld = AsyncDisposable & {
 
 export const outageProfile = 'outages';
 
-/** One API process, one worker process, and the servers of a combination. */
+/** Starts one API process, one worker process, and the servers of a combination. */
 export async function openOutageWorld({ queue, objects, search }: Combination): Promise<OutageWorld> {
   await using owned = new AsyncDisposableStack();
   const folder = owned.use(temporaryFolder()).path;

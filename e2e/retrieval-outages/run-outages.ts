@@ -24,7 +24,10 @@ type Outages = SearchCounts & {
  */
 const changePauseMs = { embedded: 300, opensearch: 3_000 } as const;
 
-/** Kills the parts of a combination in turn under submits, searches and reindexes, and audits the final state. */
+/**
+ * Kills the parts of a combination one after another during submits, searches and reindexes, and checks the final
+ * state.
+ */
 export async function runOutages(combination: Combination, size: OutageSize): Promise<Outages> {
   await using world = await openOutageWorld(combination);
   const collection = { embedding_profile_id: outageProfile, chunking: { size: 100, overlap: 20 } };
@@ -75,7 +78,7 @@ async function isDrained({ database: { sql } }: OutageWorld): Promise<boolean> {
   return row?.open === 0;
 }
 
-/** Waits until all work has ended, and replays dead letters until none is left. Returns the number of replays. */
+/** Waits until all work has ended, and replays dead letters until none are left. Returns the number of replays. */
 async function endAll(world: OutageWorld): Promise<number> {
   const { sql } = world.database;
   for (let replays = 0; ; ) {

@@ -5,7 +5,7 @@ import { embeddingsOf } from '../../dataplane/echo/answers/embedding.ts';
 import type { JudgedSet } from './judged-set.ts';
 import { depth, measureQuality, type SearchQuality } from './measure-quality.ts';
 
-/** Dimensions of the embedding profile of a platform on one machine. */
+/** Dimension of the embedding profile of a platform on one machine. */
 export const comparedDimensions = 384;
 const groups = 5;
 const window = 100;
@@ -19,7 +19,7 @@ export function groupedEntries({ documents }: JudgedSet): readonly IndexChange[]
   });
 }
 
-/** The vector of the offline embedder, with which a platform on one machine starts. */
+/** The vector of the offline embedding model, which a platform on one machine uses at first. */
 function vectorOf(input: string): Float32Array {
   const { data } = embeddingsOf({ model: 'echo', input, dimensions: comparedDimensions });
   return Float32Array.from(data[0]?.embedding as number[]);
@@ -31,7 +31,10 @@ type IndexComparison = {
   /** Mean share of the first ten results of each leg that both indexes return. */
   readonly overlaps: { readonly bm25: number; readonly vector: number };
   readonly qualities: readonly { readonly bm25: SearchQuality; readonly hybrid: SearchQuality }[];
-  /** Entries that only one of the indexes found for a caller of two groups, with windows that contain all entries. */
+  /**
+   * Number of entries that only one of the indexes found for a caller in two groups, with windows that contain all
+   * entries.
+   */
   readonly rightsDifferences: number;
 };
 

@@ -12,7 +12,7 @@ const judgedSetSchema = z.object({
 /** Documents, and queries with the ids of the documents that answer them. */
 export type JudgedSet = z.infer<typeof judgedSetSchema>;
 
-/** XQuAD in Russian as one JSON file; it is not part of this repository, because its licence differs. */
+/** XQuAD in Russian as one JSON file; the file is not part of this repository, because its licence differs. */
 const file = process.env['PORTCULLIS_XQUAD_RU'] ?? join(root, '../shared/data/xquad-ru.json');
 
 /** Reason why the judged set is missing on this machine; undefined if it exists. */

@@ -7,15 +7,15 @@ export type SpeedCase = {
   readonly dimensions: number;
   /** Queries of each kind. */
   readonly queries: number;
-  /** The folder in which other engines are installed; unused by the embedded one. */
+  /** The folder in which other engines are installed; the embedded engine does not use it. */
   readonly installed?: string;
   /** Address of a running OpenSearch, for that engine. */
   readonly server?: string;
 };
 
-/** The output of a measuring process, as JSON on its standard output. Queries are hybrid: both legs, window 50. */
+/** The result of a measuring process, as JSON on its standard output. Queries are hybrid: both legs, window 50. */
 export type SpeedReport = {
-  /** From the start of loading to the first answer, milliseconds. */
+  /** Milliseconds from the start of loading to the first answer. */
   readonly readyMs: number;
   /** Queries with a label that selects 5 % of the chunks. */
   readonly filtered: Timings;

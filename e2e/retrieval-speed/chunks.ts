@@ -2,7 +2,7 @@ import { analyse } from '#search/analysis/analyse';
 import type { IndexEntry } from '#search/ports';
 import { missingJudgedSet, readJudgedSet } from '../retrieval-quality/judged-set.ts';
 
-/** Groups among which the chunks are divided: the label of one of them selects 5 % of all chunks. */
+/** Number of groups to which the chunks are assigned: the label of one group selects 5 % of all chunks. */
 export const groups = 20;
 /** Sentences of a chunk, about 800 characters. */
 const sentencesOfChunk = 6;
@@ -27,7 +27,10 @@ export type Corpus = {
   readonly questions: readonly string[];
 };
 
-/** Sentences and questions of XQuAD-ru; without it, of words as frequent as in a language. */
+/**
+ * Sentences and questions of XQuAD-ru; if it is missing, sentences of random words with the frequencies of a natural
+ * language.
+ */
 export function readCorpus(): Corpus {
   if (missingJudgedSet !== undefined) return inventCorpus();
   const { documents, queries } = readJudgedSet();
@@ -76,7 +79,7 @@ export function makeChunk(no: number, dimensions: number, sentences: readonly (r
   return { no, group, entry };
 }
 
-/** Terms of each sentence, from which chunks are composed. */
+/** The terms of each sentence, from which chunks are composed. */
 export function analysed(corpus: Corpus): readonly (readonly string[])[] {
   return corpus.sentences.map((text) => analyse(text));
 }

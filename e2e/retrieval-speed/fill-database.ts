@@ -14,7 +14,7 @@ type FillOptions = {
   readonly dimensions: number;
   /** The label of a group of readers; the documents are divided among `groups` of them. */
   readonly labelOf?: (group: number) => string;
-  /** Vectors of texts; random ones when absent. */
+  /** Returns vectors of texts; random vectors when absent. */
   readonly embed?: (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 };
 

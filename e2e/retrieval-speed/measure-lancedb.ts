@@ -7,7 +7,7 @@ import type { SpeedCase, SpeedReport } from './case.ts';
 import { analysed, makeChunk, readCorpus } from './chunks.ts';
 import { type HybridQuery, makeQueries, measureQueries, queryWindow } from './measure-queries.ts';
 
-/** The part of the package that is used here; the package is not a dependency of this repository. */
+/** The part of the package that this program uses; the package is not a dependency of this repository. */
 type LanceDb = {
   connect(folder: string): Promise<{ createTable(name: string, rows: readonly Row[]): Promise<Table> }>;
   readonly Index: { fts(options: object): unknown; bitmap(): unknown };

@@ -8,7 +8,7 @@ import { untilLoaded } from './until-loaded.ts';
 
 const timeoutMs = 60_000;
 
-/** The adapter for OpenSearch over a running server. The memory is that of the client. */
+/** Measures the adapter for OpenSearch with a running server. The measured memory is that of the client. */
 export async function measureOpenSearch(given: SpeedCase): Promise<SpeedReport> {
   const corpus = readCorpus();
   const startMib = process.memoryUsage.rss() / 2 ** 20;

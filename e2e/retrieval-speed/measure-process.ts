@@ -1,4 +1,4 @@
-// A process that measures one case, so that its resident memory is caused by that case only.
+// A process that measures one case, so that only this case causes its resident memory.
 import { text } from 'node:stream/consumers';
 import type { SpeedCase } from './case.ts';
 import { measureEmbedded } from './measure-embedded.ts';

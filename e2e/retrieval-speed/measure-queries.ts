@@ -14,7 +14,7 @@ export type HybridQuery = {
 export const queryWindow = 50;
 const warmUp = 20;
 
-/** Hybrid queries of the questions of a corpus and random vectors, unfiltered ones. */
+/** Hybrid queries from the questions of a corpus and random vectors, without a filter. */
 export function makeQueries({ queries, dimensions }: SpeedCase, { questions }: Corpus): readonly HybridQuery[] {
   const random = randomOf(7);
   return Array.from({ length: queries }, (_, no) => ({
@@ -26,7 +26,7 @@ export function makeQueries({ queries, dimensions }: SpeedCase, { questions }: C
 
 /**
  * Times queries one after another: with a group that selects 5 % of the chunks, and without a group. The result is the
- * round of six with the smallest p95, because other load can only increase a time.
+ * round, out of six, with the smallest p95, because other load can only increase a time.
  */
 export async function measureQueries(
   queries: readonly HybridQuery[],

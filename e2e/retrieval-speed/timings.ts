@@ -1,4 +1,4 @@
-/** Milliseconds. */
+/** Percentiles of the measured times, milliseconds. */
 export type Timings = { readonly p50: number; readonly p95: number };
 
 export function timingsOf(times: readonly number[]): Timings {
@@ -7,7 +7,7 @@ export function timingsOf(times: readonly number[]): Timings {
   return { p50: at(0.5), p95: at(0.95) };
 }
 
-/** The time of a call for each item, one after another. */
+/** Measures the time of a call for each item, one after another. */
 export async function timeCalls<T>(
   items: readonly T[],
   call: (item: T) => Promise<unknown>,

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 
 /** A DNS server on loopback whose answer changes with each query. */
 export type ChangingDns = AsyncDisposable & {
-  /** The IPv4 addresses in the answers to the next queries, one list for each; the last list is repeated. */
+  /** The IPv4 addresses in the answers to the next queries, one list for each query; the last list is repeated. */
   answers: (readonly string[])[];
-  /** Number of queries for an IPv4 address so far. */
+  /** Returns the number of queries for an IPv4 address up to now. */
   readonly asked: () => number;
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 };

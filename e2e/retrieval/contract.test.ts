@@ -3,7 +3,10 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { type OpenedRetrieval, openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
 import { ReleasedContract } from '../support/released-contract.ts';
 
-/** SHA-256 of the released document. A change of it is a release of the contract, never a correction of this test. */
+/**
+ * SHA-256 of the released document. Changing this value means a new release of the contract; it must not be changed
+ * only to make the test pass.
+ */
 const pinned = '94d4972f1ab3ca7c60532d540ad16c592063dd2393a0ea039e70e6289ed7d11a';
 const released = new ReleasedContract(new URL('./contract/retrieval-v1.json', import.meta.url));
 

@@ -16,7 +16,8 @@ import { type Platform, startPlatform } from '../support/start-platform.ts';
 type Result = { readonly docId: string; readonly state: string };
 
 /**
- * Passes requests on to the service; `onSubmit` is called with the number of a submit, before and after it is answered.
+ * Opens a server that forwards requests to the service; `onSubmit` is called with the number of a submit, before and
+ * after the submit is answered.
  */
 async function openProxy(
   target: string,

@@ -20,7 +20,8 @@ type ExpectedCollection = {
 
 /**
  * The rights of each caller, written from the contract and independently of the service: tenants are separate objects
- * here, so that no data of one can affect another. Users, groups and collections have the same names in each.
+ * in this model, so that the data of one tenant cannot affect another. Users, groups and collections have the same
+ * names in each tenant.
  */
 export class ExpectedRights {
   readonly relations = new ExpectedRelations();
@@ -71,7 +72,7 @@ export class ExpectedRights {
     return names.filter((name) => this.query(asker, name).status === 200).sort();
   }
 
-  /** Whether a parent would be the collection itself or below it. */
+  /** Whether a parent would be the collection itself or a collection below it. */
   closesCircle(child: string, parent: string): boolean {
     if (child === parent) return true;
     const above = this.#parentOf(parent);

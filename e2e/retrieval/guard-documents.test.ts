@@ -17,7 +17,7 @@ import { createLogger } from '../../libraries/kit/log/logger.ts';
 import { detector as askingRule, providersAt } from '../../runtime/testing/build-bundle.ts';
 import { allow } from '../../runtime/testing/provider-answers.ts';
 
-/** The guard of documents with a real runtime, whose target file changes while it is used. */
+/** A guard of documents with a real runtime, whose target file changes while it is used. */
 const stack = new AsyncDisposableStack();
 const folder = stack.use(temporaryFolder()).path;
 const token = 'runtime-service-token';

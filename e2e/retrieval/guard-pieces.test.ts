@@ -17,7 +17,10 @@ import { bundleOf, masking, regex, stopList } from '../../runtime/testing/build-
 const pieceBytes = 8_192;
 const wholeBytes = 131_072;
 
-/** Undefined for rules that no bundle may have, or by which documents are not judged in pieces. */
+/**
+ * Loads a bundle with the rules; undefined for rules that no bundle may have, or by which documents are not judged in
+ * pieces.
+ */
 function loadIfAllowed(rules: readonly BaselineRule[], maxBodyBytes: number): LoadedBundle | undefined {
   const found = bundleOf(rules);
   const bundle = { ...found, limits: { ...found.limits, maxBodyBytes, maxMatches: 1_024 } };
@@ -70,9 +73,9 @@ const sparse = fc
   .tuple(longText, filler)
   .map(([text, plain]) => plain.repeat(400) + text.slice(0, 3_000) + plain.repeat(300));
 
-/** Judges the text in pieces and as a whole. @returns whether it could be judged in pieces; a refusal is none */
+/** Judges the text in pieces and as a whole. @returns whether it could be judged in pieces; false for a refusal */
 async function compare(whole: LoadedBundle, pieces: LoadedBundle, text: string): Promise<boolean> {
-  // The short texts next to it are judged too, and a rule may match them.
+  // The short texts next to it are judged, too, and a rule may match them.
   const texts = ['—', text, '—'];
   const expected = await ask(whole, texts);
   fc.pre(expected.kind !== 'failed');

@@ -20,7 +20,7 @@ const hidings: readonly object[] = [
 ];
 
 /**
- * Compares every answer of a collection, with its scores, before and after documents were added that answer better and
+ * Compares every answer of a collection, with its scores, before and after documents were added that match better and
  * that the caller may not see.
  */
 export async function expectNoTraceOfHidden(service: OpenedRetrieval, name: string): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Asker } from './expected-rights.ts';
 import type { RightsService } from './rights-steps.ts';
 
-/** Documents of one chunk, of which one at a time is shared. */
+/** Number of documents with one chunk; one of them at a time is shared. */
 const shared = 10;
-/** Hidden documents and the chunks of each: together more than the first windows of a query of one result contain. */
+/** Hidden documents and the chunks of each: together they exceed the first windows of a query for one result. */
 const fillers = { documents: 10, chunks: 44 } as const;
 const modes = ['bm25', 'vector', 'hybrid'] as const;
 
@@ -16,8 +16,8 @@ type LargeComparison = {
 };
 
 /**
- * Queries of one result in a collection whose 450 chunks all match: the caller may see one of them, then another one, and
- * a second caller none.
+ * Sends queries for one result in a collection whose 450 chunks all match: the caller may see one of them, then another
+ * one, and a second caller none.
  */
 export async function compareLargeCollection(
   { call, ingest }: RightsService,
@@ -38,7 +38,7 @@ export async function compareLargeCollection(
   if (created.status !== 201) throw new Error(`the large collection was not created: ${created.status}`);
   const hidden = { groups: ['large-group'], principals: [] };
   const ids = Array.from({ length: shared }, (_, at) => `large-${at}`);
-  // Longer texts rank after shorter ones with the same words.
+  // Longer texts rank after shorter texts with the same words.
   const texts = ids.map((docId) => [`common words of ${docId}, which rank behind those of every other chunk`]);
   const filled = Array.from({ length: fillers.documents }, (_, at) =>
     Array.from({ length: fillers.chunks }, (_chunk, no) => `common words ${at} ${no}`),
@@ -72,7 +72,10 @@ export async function compareLargeCollection(
   return counts;
 }
 
-/** The documents of one result. A busy search engine may refuse a query with 503: it is sent again, at most five times. */
+/**
+ * The documents of a query for one result. A busy search engine may refuse a query with 503: the query is sent again,
+ * at most five times.
+ */
 async function queryOne(call: RightsService['call'], asker: Asker, mode: string): Promise<readonly string[]> {
   const body = { collection: 'large', text: 'common words', mode, top_k: 1 };
   for (let sent = 1; ; sent += 1) {

@@ -267,7 +267,7 @@ type LastCall = { readonly call: number; readonly moment: Moment };
 
 const clientWrites: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
 
-/** The writes of a process to the resource server and to the service, until it is killed at one of these calls. */
+/** The writes of a process to the resource server and to the service; the process is killed at one of these calls. */
 function mortalProcess(inner: ManagedCollections, death: LastCall | undefined) {
   let calls = 0;
   let dead = false;

@@ -15,9 +15,9 @@ type Measurement = {
   readonly steps: number;
   readonly random: () => number;
   readonly config?: Partial<RetrievalConfig>;
-  /** The store that the service asks, opened by itself; PostgreSQL if absent. */
+  /** Opens the store of rights that the service uses; PostgreSQL if absent. */
   readonly openRelations?: () => Promise<Relations>;
-  /** Whether queries of one result in a collection of 450 chunks are compared as well. */
+  /** Whether queries for one result in a collection of 450 chunks are also compared. */
   readonly large?: boolean;
   /** Puts a fault between the steps and the service, to prove that the comparison sees it. */
   readonly disturb?: (call: CallService) => CallService;

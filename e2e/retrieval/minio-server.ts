@@ -8,7 +8,7 @@ export const minioProgram = findServerProgram('minio', 'minio');
 
 export type MinioServer = SpawnedServer & {
   readonly options: S3Options;
-  /** Creates a bucket with its own name. */
+  /** Creates a bucket with a new name. */
   createBucket(): Promise<string>;
 };
 
@@ -40,7 +40,7 @@ export async function startMinio(folder: string, port?: number): Promise<MinioSe
       MINIO_UPDATE: 'off',
       HOME: folder,
     },
-    // Its health page answers before the storage does.
+    // The health page answers before the storage does.
     async serves() {
       using client = await createS3Client(options);
       return (await (await client.current()).listBuckets()).length >= 0;

@@ -89,7 +89,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
       calls += 1;
     });
     server.child.kill('SIGSTOP');
-    // Threads of the server stop one after another; one that still runs can still answer.
+    // Threads of the server stop one after another; a thread that still runs can still answer.
     const refusal = await until('publishing fails', () =>
       queue.publish('jobs').then(
         () => false,

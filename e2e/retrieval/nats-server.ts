@@ -7,7 +7,7 @@ export const natsProgram = findServerProgram('nats', 'nats-server');
 type NatsServer = SpawnedServer & { readonly port: number; readonly url: string };
 
 type NatsServerOptions = {
-  /** Where streams are stored. */
+  /** The folder in which streams are stored. */
   readonly folder: string;
   readonly port?: number;
   readonly args?: readonly string[];

@@ -91,7 +91,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
     await ask(`/${world.alias}-index`, 'DELETE');
-    // The other process loads its own partition into a new index of the same name.
+    // The other process loads its own partition into a new index with the same name.
     const its = await world.source.commit('q', three);
     await other.index.candidates({ partition: 'q', reflects: its, labels: 'every', legs, window: 1 });
     const all = ['a', 'b', 'c'];
@@ -153,7 +153,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     await until('the index is filled', async () => (await found(world.index, reflects)).length === 2);
     server.signal('SIGSTOP');
     try {
-      // Threads of the server stop one after another; one that still runs can still answer.
+      // Threads of the server stop one after another; a thread that still runs can still answer.
       const refusal = await until('a query is refused', () =>
         found(world.index, reflects).then(
           () => false,

@@ -25,7 +25,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('documents of very
     const chunks = Array.from({ length: mostTerms + 1 }, (_, no) => `chunk-${no}`);
     const puts = chunks.map((id, no): IndexChange => {
       const term = no === 0 ? 'first' : no === mostTerms ? 'last' : 'middle';
-      // Without a vector, because a graph of so many is built slowly.
+      // The entries have no vectors, because a graph of so many vectors takes long to build.
       return { kind: 'put', entry: { id, group: 'long', labels: ['public'], attributes: {}, terms: [term] } };
     });
     const changed = await world.commit('p', [...puts, { kind: 'retain', group: 'long', ids: chunks }]);

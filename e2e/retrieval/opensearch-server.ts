@@ -9,10 +9,10 @@ import { folderOfProgram } from '../../hack/cluster/archives/fetch-program.ts';
 import { findJava } from '../../hack/cluster/archives/find-java.ts';
 
 const home = join(folderOfProgram(openSearch), `opensearch-${openSearch.version}`);
-/** OpenSearch 3 needs this Java or a newer one. */
+/** The oldest Java version that OpenSearch 3 supports. */
 const leastJava = 21;
 
-/** Reason why no OpenSearch can be started; undefined when it can. Tests do not fetch it. */
+/** The reason why OpenSearch cannot be started; undefined if it can. Tests do not download it. */
 export const missingOpenSearch: string | undefined = missing();
 
 function missing(): string | undefined {
@@ -29,17 +29,17 @@ export function onOpenSearch(title: string): string {
 
 export type OpenSearchServer = AsyncDisposable & {
   readonly url: URL;
-  /** Stops every thread of the server, or lets them run again. */
+  /** Stops every thread of the server, or continues them. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Kills the server; its data stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data, and waits until it answers. */
   start(): Promise<void>;
-  /** Output of the server so far. */
+  /** Returns the output of the server up to now. */
   log(): string;
 };
 
-/** A real OpenSearch of one node on loopback, with a small heap and a temporary data folder. */
+/** Starts a real OpenSearch with one node on loopback, with a small heap and a temporary data folder. */
 export async function startOpenSearch(): Promise<OpenSearchServer> {
   const java = findJava(leastJava);
   if (java === undefined || missingOpenSearch !== undefined) throw new Error(missingOpenSearch);
@@ -113,7 +113,10 @@ function writeConfiguration(folder: string, port: number): void {
   writeFileSync(join(config, 'jvm.options'), [...options, ...own, crash, ''].join('\n'));
 }
 
-/** OpenSearch does not run as root: then it runs as another user in a user namespace. It ends with this process. */
+/**
+ * OpenSearch refuses to run as root: in that case it runs as another user in a user namespace. It ends with this
+ * process.
+ */
 function asNobody(): readonly string[] {
   const tied = ['setpriv', '--pdeathsig', 'KILL'];
   if (process.getuid?.() !== 0) return tied;

@@ -18,7 +18,7 @@ const missing = missingPostgres ?? missingOpenSearch;
 const ann = { user: 'ann', groups: ['staff'] };
 const credential = { user: 'retrieval', password: 'hunter2' };
 
-/** The status of a PUT of one document. */
+/** Sends a PUT of one document and returns its status. */
 async function statusOf(url: URL, options: Pick<RequestOptions, 'headers' | 'ca'>): Promise<number | undefined> {
   const sent = request(url, { ...options, method: 'PUT' }).end('{"text":"written by an integration"}');
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of colle
     });
     expect(await jsonOf('ann', 'collection', 'get', 'closed')).toMatchObject({ visibility: 'private' });
     expect(await run('ann', ...update)).toMatchObject({ code: 0, stderr: '' });
-    // It is public already: nothing is lost.
+    // The collection is already public, so that nothing is lost.
     const again = await runInProcess(words, { terminals: ['stdin', 'stderr'], input: 'n\n' });
     expect(again).toMatchObject({ code: 0, stderr: '' });
   });

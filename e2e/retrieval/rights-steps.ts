@@ -1,6 +1,6 @@
 import { type Acl, type Asker, ExpectedRights } from './expected-rights.ts';
 
-/** Sends one request of development mode and returns its status and JSON. */
+/** Sends one request of development mode and returns the status and the JSON of the answer. */
 export type CallService = (
   caller: Asker,
   path: string,
@@ -18,7 +18,7 @@ export type RightsService = {
 
 export type RightsComparison = {
   readonly steps: Readonly<Record<StepKind, number>>;
-  /** Random queries, and one after each change. */
+  /** Number of random queries; one more follows each change. */
   readonly queries: number;
   /** Documents that queries returned. */
   readonly found: number;
@@ -30,14 +30,14 @@ export type RightsComparison = {
   readonly missing: number;
   /** Answers with another status, or lists with other collections, than expected. */
   readonly wrongStatus: number;
-  /** Queries that were answered 503, which shows nothing, and were sent again. */
+  /** Number of queries that were answered with 503, which proves nothing, and were sent again. */
   readonly repeated: number;
   readonly first: string | undefined;
 };
 
 const stepKinds = ['grant', 'revoke', 'share', 'move', 'group', 'submit', 'list', 'query'] as const;
 type StepKind = (typeof stepKinds)[number];
-/** Share of each kind of step; the rest are queries. */
+/** The share of each kind of step; the remaining steps are queries. */
 const shares: Readonly<Record<StepKind, number>> = {
   grant: 0.1,
   revoke: 0.1,
@@ -236,7 +236,9 @@ async function listCollections(world: World, tenant: string): Promise<void> {
   if (!isRight) fault(world, 'wrongStatus', 1, `list of ${tenant} for ${JSON.stringify(asker)}: ${status} ${names}`);
 }
 
-/** A random query, or one by a user whose right has just changed, without anything that could hide the change. */
+/**
+ * Makes a random query, or a query by a user whose right has just changed, without options that could hide the change.
+ */
 async function queryOnce(
   world: World,
   tenant: string,
@@ -245,7 +247,7 @@ async function queryOnce(
   world.counts.queries += 1;
   const asker = changed === undefined ? randomAsker(world, tenant) : asUser(tenant, changed.user);
   const { name } = changed ?? pick(world, collections);
-  // The id of a collection of the other tenant does not exist here.
+  // The id of a collection of the other tenant does not exist in this tenant.
   const foreign = changed === undefined && world.random() < 0.05;
   const other = tenants.find((one) => one !== tenant);
   const named = foreign
@@ -271,7 +273,10 @@ async function queryOnce(
   fault(world, 'missing', expected.docIds.filter((docId) => !found.has(docId)).length, what);
 }
 
-/** A busy search engine answers late, and the service then refuses the query with 503: it is sent again, at most five times. */
+/**
+ * A busy search engine answers late, and the service then refuses the query with 503: the query is sent again, at most
+ * five times.
+ */
 async function sendQuery(world: World, asker: Parameters<RightsService['call']>[0], body: object) {
   for (let sent = 1; ; sent += 1) {
     const answer = await world.service.call(asker, '/v1/query', body);

@@ -277,7 +277,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
       }
     };
     await relations.grant([{ subject: root, relation: 'administer', object: controlPlane }]);
-    // The owner has a grant, too.
+    // The owner also has a grant.
     await fillUp(collectionObject('acme', where.id), 'reader', 998);
     await fillUp(groupObject('acme', 'crowd'), 'member', 999);
     for (const [caller, path, relation] of [

@@ -10,8 +10,8 @@ export type SecuredProxy = AsyncDisposable & {
 };
 
 /**
- * TLS and a password in front of a server that has neither: it refuses requests without the user and the password as the
- * security plugin of OpenSearch does, and passes on all others.
+ * A proxy with TLS and a password for a server that has neither: it refuses requests without the user and the password,
+ * like the security plugin of OpenSearch, and forwards all others.
  */
 export async function startSecuredProxy(
   target: URL,

@@ -74,7 +74,7 @@ test.skipIf(missingPostgres !== undefined)(
   },
 );
 
-test('a guard without its service, or with a name that is not one of a served policy, is refused', async () => {
+test('a guard without its service, or with a name that no served policy has, is refused', async () => {
   using folder = temporaryFolder();
   for (const [words, sentence] of [
     [['--guard-documents', 'documents'], 'add --retrieval'],

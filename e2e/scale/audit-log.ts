@@ -6,7 +6,7 @@ export type Write = {
   /** The service account, without its namespace. */
   readonly user: string;
   readonly verb: 'create' | 'update' | 'patch' | 'delete';
-  /** Plural of the kind, with the subresource after a slash where there is one. */
+  /** Plural of the kind, followed by a slash and the subresource if there is one. */
   readonly resource: string;
   readonly name: string;
   /** Times at which the API server received it and had answered it, in milliseconds since 1970 with three decimals. */
@@ -53,7 +53,7 @@ function readWrite(entry: Entry, users: string): Write | undefined {
   };
 }
 
-/** Parses a time with six decimal places, of which Date keeps three. */
+/** Parses a time with six decimal places, of which Date keeps only three. */
 function millisecondsOf(time: string): number {
   return Date.parse(time) + Number(time.slice(-4, -1)) / 1_000;
 }

@@ -3,7 +3,7 @@ export type ScaleFigure = {
   readonly what: string;
   readonly value: string;
   readonly holds: boolean;
-  /** Whether the figure measures time or memory: then its bound holds at full size only. */
+  /** Whether the figure measures time or memory: then its bound applies to the full size only. */
   readonly isOfSize: boolean;
 };
 

@@ -5,7 +5,7 @@ import type { Stored } from '#resources/metadata';
 import { startProcess } from '../support/start-process.ts';
 import type { ScaleWorld } from './open-scale-world.ts';
 
-/** A gateway process with the name of a pod on a simulated node; both end together. */
+/** Starts a gateway process with the name of a pod on a simulated node; both end together. */
 export async function startScaleGateway(world: ScaleWorld, name: string): Promise<AsyncDisposable> {
   const { uid } = (await makePod(world, name)).metadata;
   const gateway = await startProcess({

@@ -24,7 +24,7 @@ export function bindingName(index: number): string {
   return `binding-${index}`;
 }
 
-/** Creates policies without tests, each of which gives a different bundle. */
+/** Creates policies without tests, each of which results in a different bundle. */
 export function makePolicies(client: KubeClient, count: number): Promise<void> {
   return each(count, (index) => {
     const definition = definitionOf(`word-${index}`);

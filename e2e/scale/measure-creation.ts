@@ -23,7 +23,7 @@ const mostOfFirst = most.statuses + 1;
 
 /**
  * Creates one binding and waits until the state of the provider is known, as on a platform that serves models; then
- * creates all others at once and waits until each is applied.
+ * creates all other bindings at once and waits until each is applied.
  */
 export async function measureCreation(
   world: ScaleWorld,
@@ -83,7 +83,7 @@ function countWrites(writes: readonly Write[]): readonly ScaleFigure[] {
   ];
 }
 
-/** The largest number of writes of one resource for one binding. */
+/** The largest number of writes of one kind of resource for one binding. */
 function mostWrites(writes: readonly Write[], resource: string): number {
   const counts = new Map<string, number>();
   for (const write of writes) {

@@ -32,7 +32,7 @@ export async function measureNewReplica(
   return atMost('status writes after a new gateway replica', statuses, 0);
 }
 
-/** Starts operators one after another; each reconciles every object and must write nothing. */
+/** Starts operators one after another; each must reconcile every object and write nothing. */
 export async function measureColdStarts(
   world: ScaleWorld,
   rounds: number,

@@ -104,7 +104,7 @@ async function nameOfLeader(world: ScaleWorld): Promise<string> {
   return leases.at(-1)?.user ?? '';
 }
 
-/** Successful writes of the suspended leader on objects of its successor. */
+/** Successful writes of the suspended leader to objects of its successor. */
 function lateWrites(writes: readonly Write[], frozen: string, successor: string): readonly Write[] {
   const taken = new Set<string>();
   const late: Write[] = [];

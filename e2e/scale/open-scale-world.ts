@@ -10,12 +10,12 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { readWrites, type Write } from './audit-log.ts';
 import { scaleToken } from './scale-token.ts';
 
-/** A cluster of simulated nodes whose workloads one process answers for, and the files of the tested processes. */
+/** A cluster of simulated nodes whose workloads are answered by one process, and the files of the tested processes. */
 export type ScaleWorld = AsyncDisposable & {
   readonly server: ApiServer;
   readonly client: KubeClient;
   readonly folder: string;
-  /** The environment of an operator with its own service account; the name is that of its pod. */
+  /** The environment of an operator with its own service account; the name of the replica is that of its pod. */
   operatorEnvironment(replica: string): Promise<Readonly<Record<string, string>>>;
   gatewayEnvironment(replica: string, podUid: string): Readonly<Record<string, string>>;
   /** The writes of operators that the API server executed after a position of the audit log. */

@@ -2,7 +2,7 @@ import { until } from '#kit/testing/until';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import type { ScaleWorld } from './open-scale-world.ts';
 
-/** A process of the operator that has synced all resources; it is the leader or a standby. */
+/** Starts a process of the operator and waits until it has synced all resources; it is the leader or a standby. */
 export async function startOperator(world: ScaleWorld, replica: string): Promise<RunningProcess> {
   const environment = await world.operatorEnvironment(replica);
   return startProcess({ file: 'operator/main.ts', environment });

@@ -5,13 +5,13 @@ import type { RunningProcess } from '../support/start-process.ts';
 
 const ticksPerSecond = 100;
 
-/** CPU seconds of a process so far. */
+/** CPU seconds that a process has used up to now. */
 export function cpuSecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** Peak resident memory of a process so far, in MiB. */
+/** Peak resident memory of a process up to now, in MiB. */
 export function peakMiBOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 }

@@ -32,7 +32,7 @@ function judged({ holds, isOfSize }: ScaleFigure, size: FigureSize): 'holds' | '
   return holds ? 'holds' : 'FAILS';
 }
 
-/** Fills one empty cluster and runs all measurements on it. */
+/** Fills one empty cluster and makes all measurements in it. */
 export async function runScale(size: FigureSize, say: (progress: string) => void): Promise<readonly ScaleFigure[]> {
   const plan = plans[size];
   const figures: ScaleFigure[] = [];

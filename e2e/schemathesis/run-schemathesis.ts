@@ -27,7 +27,7 @@ type TestedApi = {
   readonly examples: number;
 };
 
-/** The tool in a separate Python environment, or the reason why this machine has none. */
+/** Prepares the tool in a separate Python environment; returns the reason if this machine cannot. */
 export function prepareSchemathesis(): ReturnType<typeof preparePython> {
   return preparePython(fileURLToPath(new URL('requirements.txt', import.meta.url)));
 }
@@ -38,7 +38,7 @@ export async function runSchemathesis(python: string, api: TestedApi): Promise<S
   const own = readFileSync(join(import.meta.dirname, api.configFile), 'utf8');
   const known = ['[parameters]', ...Object.entries(api.known).map(([name, value]) => `"${name}" = "${value}"`)];
   const common = { ...api, python, folder: folder.path };
-  // Configured ids also replace generated invalid ones, so valid requests to existing resources are a separate run.
+  // Configured ids also replace generated invalid ids, so that valid requests to existing resources are a separate run.
   const anything = await runOnce({ ...common, config: own, mode: 'all' });
   const present = await runOnce({ ...common, config: `${known.join('\n')}\n${own}`, mode: 'positive' });
   return {
@@ -62,7 +62,8 @@ async function runOnce(options: Run): Promise<SchemathesisReport> {
   const args = [
     ...['--config-file', config, 'run', options.document],
     ...Object.entries(options.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
-    // All checks are on without `--checks`, which would turn on again what the file turns off for an operation.
+    // Without `--checks` all checks are on; the option would turn on checks again that the file turns off for an
+    // operation.
     ...['--mode', options.mode],
     ...['--max-examples', String(options.examples), '--seed', '6', '--continue-on-failure', '--no-color'],
   ];

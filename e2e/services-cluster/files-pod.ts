@@ -34,8 +34,8 @@ const keyOf = (folder: string, file: string): string => posix.join(folder, file)
 export const filesUrl = (namespace: string): string => `http://${name}.${namespace}.svc:${port}`;
 
 /**
- * A pod with the reference server of docs/file-service.md, which serves one text.
- * @returns mints a reference to the text
+ * Starts a pod with the reference server of docs/file-service.md, which serves one text.
+ * @returns a function that creates a reference to the text
  */
 export async function startFilesPod(
   kubectl: ServicesKubectl,

@@ -86,7 +86,7 @@ const describeServices = (): void => {
     return { send, asAnn: async (message: object) => send(message, { authorization: `Bearer ${await token()}` }) };
   }
 
-  /** Deletes a version and waits until nothing of its workload is left. */
+  /** Deletes a version and waits until no object of its workload is left. */
   async function removeVersion(name: string, workload: string): Promise<void> {
     const { client, kubectl } = cluster;
     await kubectl(['delete', `agentversion.portcullis.dev/${name}`, '--timeout=5m']);

@@ -49,7 +49,7 @@ export type ServicesCluster = AsyncDisposable & {
 export async function openServicesCluster(
   timetable: Timetable,
   progress: ProgressReporter,
-  /** Whether retrieval, memory and catalogue run, too. */
+  /** Whether retrieval, memory and catalogue also run. */
   withServices = true,
 ): Promise<ServicesCluster> {
   await using parts = new AsyncDisposableStack();

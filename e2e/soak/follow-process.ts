@@ -4,8 +4,8 @@ import type { ProcessSample } from './judge-slopes.ts';
 import type { SaidLevel } from './say-level.ts';
 
 /**
- * A monitored process. It logs its own level; a process without a log that accepts no environment variables, such as a
- * runtime, is measured from outside, where uncollected garbage counts too (e2e/isolation collects it).
+ * A monitored process. The process logs its own level; a process without a log that accepts no environment variables,
+ * such as a runtime, is measured from outside, so that uncollected garbage counts, too (e2e/isolation collects it).
  */
 export type MonitoredProcess = { readonly name: string; readonly pid: number; readonly log: string | undefined };
 

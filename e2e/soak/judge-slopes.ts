@@ -11,7 +11,7 @@ const bounds = {
 export type Measure = keyof typeof bounds;
 const measures = Object.keys(bounds) as readonly Measure[];
 
-/** One sample of a process, `at` seconds after the first. */
+/** One sample of a process, `at` seconds after the first sample. */
 export type ProcessSample = Readonly<Record<Measure, number>> & { readonly at: number };
 
 export type Growth = {

@@ -47,19 +47,21 @@ type SoakReport = {
 const mostWatches = 12;
 const shortestWatchSeconds = 20;
 /**
- * Heap that one change occupies in the history of the resource server until the history is full; its bound is in bytes.
+ * Heap that one change occupies in the history of the resource server until the history is full; the limit of the
+ * history is in bytes.
  */
 const historyBytes = 12_288;
 /**
- * Changes of this size fill the history up to its bound, so that the changes of the soak replace an equal number of
+ * Changes of this size fill the history up to its limit, so that the changes of the soak replace an equal number of
  * bytes.
  */
 const filler = { changes: 4_500, bytes: 16_384 } as const;
-/** Heap of a change in addition to its bytes, when several small changes replace a large one. */
+/** Heap of a change in addition to its bytes, if several small changes replace a large one. */
 const changeBytes = 1_024;
 
 /**
- * Steady edits and traffic on a complete standalone platform; the levels of its processes are sampled after a warm-up.
+ * Makes steady edits and traffic on a complete standalone platform; the levels of its processes are sampled after a
+ * warm-up.
  */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { say } = options;
@@ -87,7 +89,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     const [changesBefore, watchesBefore] = [await newestChange(platform), await endedWatches(platform)];
     const looks = new Map<string, ProcessSample[]>(followed.map(({ name }) => [name, []]));
     const begun = performance.now();
-    // On a slow machine a round of samples can take longer than the pause between two.
+    // On a slow machine a round of samples can take longer than the pause between two rounds.
     for (let rounds = 0; rounds < leastSamples || performance.now() - begun < options.seconds * 1_000; rounds += 1) {
       for (const one of followed) {
         looks.get(one.name)?.push(await lookAt(one, (performance.now() - begun) / 1_000));

@@ -7,7 +7,7 @@ export type SaidLevel = {
   readonly resident: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Listeners of events of the process. They grow if a round adds some and removes none. */
+  /** Number of listeners of events of the process. It grows if a round adds listeners and removes none. */
   readonly listeners: number;
 };
 

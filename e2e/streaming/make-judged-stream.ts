@@ -14,13 +14,16 @@ import { cleanText } from './phrases.ts';
 import { createRandom, type Random } from './random.ts';
 import { tokenText } from './token-words.ts';
 
-/** Where the text under test is: in the arguments or the name of a call, in reasoning, or in a member of the provider. */
+/**
+ * The place of the text under test: in the arguments or the name of a call, in reasoning, or in a member of the
+ * provider.
+ */
 type TestedPlace = 'arguments' | 'name' | 'reasoning' | 'parameter';
 
-/** Clean text of this many bytes makes a string of arguments larger than one check. */
+/** Clean text of this number of bytes makes a string of arguments larger than one check. */
 const longBytes = 34_000;
 
-/** Generates a stream whose text under test is one that `judge` of a binding adds to the texts of the contract. */
+/** Generates a stream whose text under test is a text that `judge` of a binding adds to the texts of the contract. */
 export function makeJudgedStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
   const made = makeText(random, kind);
@@ -73,8 +76,8 @@ function testedIn(place: TestedPlace, random: Random, { text, forbidden }: Teste
 type Tested = Pick<MadeStream, 'text' | 'forbidden'>;
 
 /**
- * Arguments with the text as one of their strings, in any spelling that JSON has for its characters. None of them may
- * leave if the text is forbidden.
+ * Arguments with the text as one of their strings, in any JSON spelling of its characters. If the text is forbidden, no
+ * part of the arguments may be sent.
  */
 function inArguments(random: Random, { text, forbidden }: Tested): Tested {
   const density = random.pick([0, 10, 100]);
@@ -93,9 +96,9 @@ function escapeUnits(character: string): string {
 }
 
 /**
- * The frames of a text, and content after it, often so long that the text pauses and frames of the content overtake its
- * tail. The text may grow again, a clean one of words between two words: the text so far is judged, which can end
- * inside of a word.
+ * The frames of a text, followed by content that is often so long that the text pauses and frames of the content are
+ * sent before its tail. The text may then grow again; a clean text of words grows only between two words, because the
+ * existing text is judged when it pauses, and could end inside of a word.
  */
 function textFrames(random: Random, member: string, text: string, { kind }: StreamKind): readonly string[] {
   const cut = member === chatFields.parameter ? cutOf(kind) : cutIntoPieces;
@@ -112,7 +115,7 @@ function textFrames(random: Random, member: string, text: string, { kind }: Stre
 }
 
 /**
- * How a name or a member of the provider is cut: clients may read each piece of it alone, so that a clean text has no piece
+ * How a name or a member of the provider is split: clients may read each piece alone, so that a clean text has no piece
  * that ends inside of a word.
  */
 function cutOf(kind: StreamKind['kind']): typeof cutIntoPieces {
@@ -128,7 +131,7 @@ function cutBetweenWords(random: Random, text: string): readonly string[] {
   }, []);
 }
 
-/** The frames of two calls; text of the answer may be in front of them. */
+/** The frames of two tool calls; the text of the answer may come before them. */
 function callFrames(random: Random, name: string, input: string, { kind }: StreamKind): readonly string[] {
   const called = (index: number, ofFunction: object, more: object = {}): string =>
     payload(random, { tool_calls: [{ index, ...more, function: ofFunction }] }, null);

@@ -8,8 +8,8 @@ import { cutIntoPieces, escapeAll, type MadeStream, makeText, type StreamKind, s
 import { createRandom, type Random } from './random.ts';
 
 /**
- * Generates a stream of the Responses API from its seed. The text is that of one to three parts in one or two messages,
- * which clients join, so that a phrase may lie across parts and messages. Reasoning and calls are between them.
+ * Generates a stream of the Responses API from its seed. The text consists of one to three parts in one or two
+ * messages, which clients join, so that a phrase may span parts and messages. Reasoning and calls are between them.
  */
 export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
@@ -25,8 +25,8 @@ export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
 type Tested = Pick<MadeStream, 'text' | 'forbidden'>;
 
 /**
- * The word begins or ends a part, and the part beside it ends or begins with a letter: it is a word of its part, but not of the
- * joined text.
+ * The word begins or ends a part, and the next or previous part continues with a letter: the text is a word in its
+ * part, but not in the joined text.
  */
 function glueWord(random: Random, { text, forbidden }: Tested): Tested & { readonly cuts: readonly number[] } {
   if (forbidden === undefined) throw new Error('a stream of the kind word has no word');
@@ -81,8 +81,9 @@ function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Re
 }
 
 /**
- * Where one to three parts begin, never inside a surrogate pair, because each is a separate text, and in a text of
- * words at the border of one: the end of a part ends a word, which then is a separate token.
+ * The places at which one to three parts begin: never inside of a surrogate pair, because each part is a separate text;
+ * and in a text of words at the border of a word, because the end of a part ends a word, which would then be a separate
+ * token.
  */
 function cutsOf(random: Random, text: string, { kind }: StreamKind): readonly number[] {
   const isBorder = (at: number): boolean =>

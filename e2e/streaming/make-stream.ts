@@ -7,14 +7,14 @@ type ForbiddenPlace = {
   readonly start: number;
   readonly startBytes: number;
   /**
-   * The offset in UTF-16 units from which nothing may leave. It is the start, except where a text of the Responses API
-   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does. The arguments of a
-   * call are sent together, so their value is 0.
+   * The offset in UTF-16 units from which no text may be sent. It is the start of the phrase, unless a text of the
+   * Responses API ends inside of the phrase: that text is sent at its end, and the rest of the phrase is never sent.
+   * The arguments of a call are sent together, so that their value is 0.
    */
   readonly stop: number;
 };
 
-/** The index of the call whose arguments are under test; another call may be in front of it. */
+/** The index of the call whose arguments are under test; another call may come before it. */
 export const testedCall = 1;
 
 /** Members of a chunk of a chat, and the deltas of an event of the Responses API. */
@@ -36,7 +36,10 @@ export type MadeStream = {
   readonly api: 'chat' | 'responses';
   /** Whether the field under test is one that `judge` of the binding adds. */
   readonly isJudgedOnRequest: boolean;
-  /** Its forbidden phrase, and the offset of the phrase in UTF-16 units and in bytes; undefined for a clean stream. */
+  /**
+   * The forbidden phrase of the stream, and the offset of the phrase in UTF-16 units and in bytes; undefined for a
+   * clean stream.
+   */
   readonly forbidden: ForbiddenPlace | undefined;
   /** The whole text of the field under test. */
   readonly text: string;
@@ -44,7 +47,7 @@ export type MadeStream = {
   readonly field: StreamField;
   /** The data of each event in order, without [DONE] of a chat. */
   readonly payloads: readonly string[];
-  /** The whole body. */
+  /** The complete body of the stream. */
   readonly body: string;
 };
 
@@ -52,7 +55,7 @@ export type StreamKind =
   | { readonly kind: 'clean' }
   /** A stream that token rules do not match unless a window cuts a word. */
   | { readonly kind: 'tokens' }
-  /** The same words, and one that a token rule denies. */
+  /** A stream with the same words as `tokens`, and one word that a token rule denies. */
   | { readonly kind: 'word'; readonly word: string }
   | { readonly kind: 'forbidden'; readonly phrase: Phrase; readonly offset: number };
 
@@ -83,7 +86,7 @@ export function makeStream(seed: number, kind: StreamKind): MadeStream {
   return { seed, api: 'chat', isJudgedOnRequest: false, forbidden, text, field, payloads: whole, body };
 }
 
-/** The text of a stream, with its forbidden phrase where the kind has one. */
+/** The text of a stream, with its forbidden phrase if the kind has one. */
 export function makeText(random: Random, kind: StreamKind): Pick<MadeStream, 'text' | 'forbidden'> {
   switch (kind.kind) {
     case 'forbidden': {
@@ -123,7 +126,7 @@ function textOf(random: Random, script: ScriptName, bytes: number): string {
   return cleanText(random, chosen, head) + miss + cleanText(random, chosen, bytes - missBytes - head);
 }
 
-/** Cuts a text anywhere between UTF-16 units, inside of surrogate pairs too. */
+/** Splits a text anywhere between UTF-16 units, even inside of surrogate pairs. */
 export function cutIntoPieces(random: Random, text: string): readonly string[] {
   const density = random.below(10);
   const most = density < 3 ? 4 : density < 7 ? 60 : density < 9 ? 250 : text.length > 900 ? 400 : text.length;
@@ -165,7 +168,7 @@ export function payload(random: Random, delta: object, finish: string | null): s
   return random.chance(30) ? escapeAll(json) : json;
 }
 
-/** The same JSON with every non-ASCII character escaped. */
+/** The JSON with every non-ASCII character escaped. */
 export function escapeAll(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -181,7 +184,7 @@ export function streamedBody(
   const space = random.chance(80) ? ' ' : '';
   const events = payloads.map((data, index) => {
     const comment = random.chance(3) ? `: keep alive${end}${end}` : '';
-    // A parser removes one space after the colon: data that begins with a space needs another one.
+    // A parser removes one space after the colon, so that data that begins with a space needs a second space.
     const lines = data.split('\n').map((line) => `data:${line.startsWith(' ') ? ' ' : space}${line}${end}`);
     const name = names[index];
     return `${comment}${name === undefined ? '' : `event:${space}${name}${end}`}${lines.join('')}${end}`;

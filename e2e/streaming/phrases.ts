@@ -2,7 +2,7 @@ import type { Random } from './random.ts';
 
 /**
  * A writing system for generated answers. Phrases consist of `lone`, `first`, `fill` and `last`, which clean text never
- * combines in the same way, so that no phrase contains another and none occurs by chance.
+ * combines in the same way, so that no phrase contains another phrase and none occurs by chance.
  */
 type Script = {
   readonly words: readonly string[];

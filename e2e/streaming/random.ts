@@ -2,7 +2,7 @@
 export type Random = {
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number;
-  /** A whole number within bounds, both included. */
+  /** A whole number between two bounds, which are both possible. */
   between(lowest: number, highest: number): number;
   pick<T>(items: readonly T[]): T;
   /** True with a probability of `percent`. */

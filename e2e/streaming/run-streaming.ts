@@ -17,8 +17,8 @@ import { tokens } from './token-words.ts';
 
 type StreamingRun = {
   /**
-   * Total number of streams: eight of ten contain a phrase, one is clean, one has words at cuts that contain a term, and in
-   * every second case a term as a word, too.
+   * Total number of streams: eight of ten contain a phrase, one is clean, and one has words at the places where it is
+   * split; these words contain a term, and in every second case a term is a separate word.
    */
   readonly streams: number;
   readonly seed: number;
@@ -31,9 +31,9 @@ type StreamingReport = {
   readonly tokens: number;
   /** Streams with a term as a word. */
   readonly words: number;
-  /** How many of all are streams of the Responses API; the others are chats. */
+  /** How many of all streams are streams of the Responses API; the others are chats. */
   readonly responses: number;
-  /** How many of all have the text under test in reasoning, in a call of a tool or in a member of the provider. */
+  /** How many of all streams have the text under test in reasoning, in a tool call or in a member of the provider. */
   readonly judgedOnRequest: number;
   /** Tested phrases, lengths in bytes and offsets. */
   readonly phrases: number;
@@ -49,11 +49,11 @@ type StreamingReport = {
 const offsets = 2_560;
 const connections = 16;
 const aliases = { phrases: 'phrases', tokens: 'tokens' } as const;
-/** The alias whose route has further texts judged by the same policy. */
+/** The alias of the route for which the same policy judges further texts. */
 const judgedAlias = (policy: string): string => `${policy}-judged`;
 const makers = [makeStream, makeResponseStream, makeJudgedStream] as const;
 
-/** Sends generated streams through a real gateway and runtime, and compares what every client received. */
+/** Sends generated streams through a real gateway and runtime, and checks what every client received. */
 export async function runStreaming({ streams, seed, say }: StreamingRun): Promise<StreamingReport> {
   await using provider = await startCuttingProvider();
   await using world = await startGuardedGateway({ bundle: phraseBundle() });
@@ -106,12 +106,12 @@ const phrases = allPhrases();
 
 /** Phrases so long that they rarely end in the window in which they begin. */
 const longPhrases = phrases.filter(({ bytes }) => bytes >= limits.overlapBytes - 40);
-/** Offsets at which such a phrase crosses the end of the first or the second window. */
+/** Offsets at which a long phrase crosses the end of the first or the second window. */
 const borders = [limits.windowBytes, 2 * limits.windowBytes - 40] as const;
 
 /**
- * Of ten streams four contain a phrase of any length at any offset, four a long one across the end of a window. Strides
- * without a common divisor combine lengths and offsets in ever new pairs.
+ * Of ten streams four contain a phrase of any length at any offset, and four a long phrase across the end of a window.
+ * Strides without a common divisor produce ever new combinations of lengths and offsets.
  */
 function kindOf(index: number): StreamKind {
   const place = index % 10;
@@ -152,7 +152,10 @@ async function sendThrough(
   }
 }
 
-/** Half of the phrases are denied, half are masked: in a stream a match of either stops it. */
+/**
+ * Makes a bundle that denies half of the phrases and masks the other half: in a stream, a match of either kind ends the
+ * stream.
+ */
 function phraseBundle(): Bundle {
   const texts = phrases.map(({ text }) => text);
   const mask = { type: 'mask', replacement: '***' } as const;
@@ -202,8 +205,8 @@ function rule(
 }
 
 /**
- * Routes directly to the runtime and to the cutting provider: for each policy of the bundle one that judges the texts of the
- * contract and one that judges further texts.
+ * Adds routes that lead directly to the runtime and to the provider that splits texts: for each policy of the bundle,
+ * one route judges the texts of the contract and one judges further texts.
  */
 async function addRoutes(world: GuardedGateway, providerUrl: string): Promise<void> {
   const { client, route, runtime } = world;

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 /** Short terms that a rule matches as whole tokens only. */
 export const tokens = ['cat', 'art', 'кот', 'он', 'id', 'ass'] as const;
 
-/** Words that contain such a term at the end, at the start or inside; no token rule may match them. */
+/** Words that contain one of the short terms at the end, at the start or inside; no token rule may match them. */
 const words = [
   'concatenate',
   'tomcat',

@@ -13,7 +13,7 @@ const program = places.find((path) => existsSync(path));
 /** Why tests in a browser are skipped; undefined where a browser is installed. */
 export const missingBrowser = program === undefined ? `no browser is installed (${places.join(', ')})` : undefined;
 
-/** The title of a suite, with the reason for which it is skipped. */
+/** The title of a suite, with the reason if the suite is skipped. */
 export function inBrowser(title: string): string {
   return missingBrowser === undefined ? title : `${title} (skipped: ${missingBrowser})`;
 }
@@ -22,13 +22,13 @@ export function inBrowser(title: string): string {
 export async function openBrowser(): Promise<AsyncDisposable & { readonly browser: Browser }> {
   const browser = await chromium.launch({
     executablePath: program ?? '',
-    // Root has no sandbox of Chromium; the pages are those of the tests.
+    // For root, Chromium has no sandbox; the pages are those of the tests.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   return { browser, [Symbol.asyncDispose]: () => browser.close() };
 }
 
-/** Closes every page, because an open one still receives events and is drawn. */
+/** Closes every page, because an open page still receives events and is drawn. */
 export async function closePages(browser: Browser): Promise<void> {
   await Promise.all(browser.contexts().map((context) => context.close()));
 }

@@ -68,7 +68,7 @@ async function readRaw(response: Response): Promise<{ readonly raw: string; read
   }
 }
 
-/** One chat call over a real socket. Never throws: a failure is part of the result. */
+/** Makes one chat call over a real socket. Never throws: a failure is part of the result. */
 export async function chatCall(call: ChatCall): Promise<ChatResult> {
   const nothing = { status: undefined, text: '', error: undefined, complete: false, raw: '', headers: undefined };
   let response: Response;

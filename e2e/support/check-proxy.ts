@@ -3,9 +3,9 @@ import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } f
 /** A proxy between a gateway and a runtime that injects faults into checks; readiness probes always pass. */
 export type CheckProxy = AsyncDisposable & {
   readonly url: string;
-  /** The checks so far. */
+  /** The checks up to now. */
   readonly seen: readonly ProxiedRequest[];
-  /** Sets the fault for all following checks; a function chooses one for each check. */
+  /** Sets the fault for all following checks; a function chooses a fault for each check. */
   readonly inject: (fault: Fault | ((check: ProxiedRequest) => Fault)) => void;
   /** Forwards everything to another runtime from now on. */
   readonly retarget: (target: string) => void;

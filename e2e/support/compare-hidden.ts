@@ -1,7 +1,7 @@
 import { chanceBand, guessFromTimes } from './guess-from-times.ts';
 import { inRandomOrder, randomFrom } from './random-from.ts';
 
-/** An agent that others may see, one that does not exist, and a second one that does not exist. */
+/** The kinds of agents: one that others may see, one that does not exist, and a second one that does not exist. */
 const kinds = ['hidden', 'missing', 'control'] as const;
 type HiddenKind = (typeof kinds)[number];
 
@@ -16,7 +16,7 @@ type Comparison = {
   readonly seed: number;
   /** Called at the start and after each thousand rounds: a token is valid for less than a full run takes. */
   readonly renew: () => Promise<void>;
-  /** The operations, one in each round in turn; answers of different operations may differ. */
+  /** The operations; each round uses one of them, in turn. Answers of different operations may differ. */
   readonly operations: readonly string[];
   /** Sends one request about an agent of a kind. */
   readonly ask: (kind: HiddenKind, operation: string) => Promise<Response>;
@@ -26,7 +26,10 @@ type Comparison = {
 type HiddenFigure = {
   /** Whether each operation answered all requests with the same bytes, apart from date and trace. */
   readonly isSame: boolean;
-  /** Whether times tell hidden from missing no better than chance, or than missing from missing in the same run. */
+  /**
+   * Whether the times distinguish hidden from missing agents no better than chance, or than the two missing agents in
+   * the same run.
+   */
   readonly isWithinChance: boolean;
   readonly line: string;
 };
@@ -34,7 +37,9 @@ type HiddenFigure = {
 /** Rounds before those that are measured. */
 const warmUp = 200;
 
-/** Requests about a hidden agent and two missing ones in random order, compared by bytes and by time. */
+/**
+ * Sends requests about a hidden agent and two missing agents in random order, and compares them by bytes and by time.
+ */
 export async function compareHidden(comparison: Comparison): Promise<HiddenFigure> {
   const { pairs, seed, renew, operations, ask, say } = comparison;
   const random = randomFrom(seed);

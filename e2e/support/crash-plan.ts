@@ -20,7 +20,7 @@ export function planFollower(plan: CrashPlan | undefined): (step: string) => voi
   };
 }
 
-/** A process of a crash test ends with its parent. */
+/** Makes a process of a crash test end with its parent. */
 export function endWithParent(): void {
   process.stdin.resume().on('end', () => process.exit(0));
 }

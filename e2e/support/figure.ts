@@ -5,7 +5,7 @@ type FigureResult =
   | {
       /** Whether the measured figure is within its bounds. */
       readonly holds: boolean;
-      /** The figure in one line. */
+      /** The figure as one line. */
       readonly line: string;
     }
   | {

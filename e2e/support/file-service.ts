@@ -14,13 +14,13 @@ const limits = { channelMs: 60_000, bodyBytes: 65_536 } as const;
 type FileServiceOptions = {
   readonly issuer: string;
   readonly keysFile: string;
-  /** Whether the value of Authorization may use the service. */
+  /** Whether a caller with this value of Authorization may use the service. */
   readonly accepts: (authorization: string | undefined) => boolean | Promise<boolean>;
-  /** Where the service listens; on a free port of loopback when absent. */
+  /** The address at which the service listens; a free port of loopback when absent. */
   readonly place?: { readonly host: string; readonly port: number };
 };
 
-/** The reference server of the contract in docs/file-service.md. It keeps its files in memory. */
+/** The reference server of the contract in docs/file-service.md. The server keeps its files in memory. */
 export type FileService = AsyncDisposable & {
   readonly url: string;
   /** Numbers of judged references, and of downloads that began. */

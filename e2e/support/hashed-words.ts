@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Models } from '#models/ports';
 import { analyse } from '#search/analysis/analyse';
 
-/** Models that return similar vectors for texts with equal words; `before` may throw in place of an answer. */
+/** Models that return similar vectors for texts with equal words; `before` may throw instead of an answer. */
 export function hashedWords(before: (texts: readonly string[]) => void | Promise<void> = () => undefined): Models {
   return {
     async embed(profile, _use, texts) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '#kit/testing/until';
 import type { RunningProcess } from './start-process.ts';
 
-/** Settings of a process that writes a snapshot of its heap into a folder each time `takeSnapshot` asks for it. */
+/** Settings of a process that writes a snapshot of its heap into a folder each time `takeSnapshot` requests one. */
 export function snapshotSettings(folder: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}` };
 }

@@ -5,14 +5,14 @@ type LoadOptions<T> = {
   readonly workers: number;
   /** Pause of a worker between two calls, in milliseconds. */
   readonly restMs: number;
-  /** One call of the load generator; `index` counts all calls from 0. */
+  /** Makes one call of the load generator; `index` counts all calls from 0. */
   readonly call: (index: number) => Promise<T>;
 };
 
 type Load<T> = {
-  /** Results so far. */
+  /** Results up to now. */
   readonly results: readonly T[];
-  /** Starts no further call, waits for those in flight, and returns all results. */
+  /** Starts no more calls, waits for the calls in flight, and returns all results. */
   readonly stop: () => Promise<readonly T[]>;
 };
 

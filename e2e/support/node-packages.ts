@@ -11,8 +11,9 @@ const run = promisify(execFile);
 type NodePackages = { readonly ok: true; readonly folder: string } | { readonly ok: false; readonly reason: string };
 
 /**
- * The packages of a file with the content of a package.json, kept in the cache folder of the user and installed again when the file changes. They
- * are clients that only a figure runs, so that they are no packages of this repository.
+ * The packages of a file with the content of a package.json, kept in the cache folder of the user and installed again
+ * when the file changes. These packages are clients that only a figure runs, so that they are not dependencies of this
+ * repository.
  */
 export async function prepareNodePackages(packageFile: string): Promise<NodePackages> {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');

@@ -11,7 +11,7 @@ type NpmPackage = { readonly ok: true; readonly folder: string } | { readonly ok
 
 /**
  * A package of the npm registry with its dependencies, separate from those of this checkout, for a client that tests
- * call as its users do. It is stored in the cache folder of the user.
+ * call as its users do. The package is stored in the cache folder of the user.
  */
 export async function prepareNpmPackage(name: string, version: string): Promise<NpmPackage> {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');

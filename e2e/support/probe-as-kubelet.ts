@@ -9,9 +9,9 @@ export type HttpProbe = {
 };
 
 /**
- * Asks an address as the kubelet does: once in each period, and a status of 200 to 399 within the timeout is a success.
- * Ends when as many consecutive attempts failed as the threshold requires, after which the kubelet kills the container,
- * or when the signal is aborted without a kill.
+ * Sends requests to an address as the kubelet does: once in each period; a status of 200 to 399 within the timeout is a
+ * success. The function ends when as many consecutive attempts have failed as the threshold requires, after which the
+ * kubelet would kill the container, or when the signal is aborted before that.
  */
 export async function probeAsKubelet(
   origin: string,

@@ -24,7 +24,7 @@ test.skipIf(!hasProcessTable)(
     expect([countOf(one), countOf(other)]).toEqual([3, 1]);
     const at = () => tcpConnections(socketsOf(process.pid)).filter(({ localPort }) => localPort === one.port);
     await until('the server has accepted them', () => at().length === 4);
-    // One of them listens.
+    // One of the sockets listens.
     expect(
       at()
         .map(({ isEstablished }) => isEstablished)

@@ -43,7 +43,7 @@ function listed(folder: string): readonly string[] {
   }
 }
 
-/** Empty when the descriptor was closed meanwhile. */
+/** The target of a link; empty if the descriptor was closed meanwhile. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

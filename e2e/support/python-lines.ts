@@ -13,7 +13,7 @@ type Options = {
   readonly python: string;
   /** Path of the script. */
   readonly script: string;
-  /** Variables of its environment besides PATH. */
+  /** Additional variables of its environment besides PATH. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 

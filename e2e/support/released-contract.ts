@@ -10,7 +10,7 @@ type OpenApi = {
   };
 };
 
-/** The OpenAPI document of a release, which later ones of the same version keep. */
+/** The OpenAPI document of a release, with which later documents of the same version must be compatible. */
 export class ReleasedContract {
   readonly document: OpenApi;
   /** SHA-256 of the file, hexadecimal. */

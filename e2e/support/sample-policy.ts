@@ -26,7 +26,7 @@ function section(deadlineMs: number): Section {
   };
 }
 
-/** Denies one word and two lines, and masks another word, in both directions. */
+/** A definition that denies one word and two lines, and masks another word, in both directions. */
 export function sampleDefinition(deadlineMs = 1_000): Definition {
   return { request: section(deadlineMs), response: section(deadlineMs), providers: [] };
 }

@@ -31,7 +31,7 @@ type ServerStart = {
   readonly program: ServerProgram;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether the server serves; it may throw. */
+  /** Whether the server answers requests; the function may throw. */
   readonly serves: () => Promise<boolean>;
 };
 

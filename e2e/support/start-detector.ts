@@ -10,7 +10,7 @@ type Detector = AsyncDisposable & {
   /** The address that a provider names. */
   readonly endpoint: string;
   readonly output: () => string;
-  /** The status and the body of the answer for one text. */
+  /** Returns the status and the body of the answer for one text. */
   readonly ask: (content: string, asked?: Asked) => Promise<readonly [number, unknown]>;
 };
 

@@ -40,7 +40,7 @@ export type Platform = AsyncDisposable & {
   /** The resources, as the operator serves them. */
   readonly client: KubeClient;
   readonly pid: number;
-  /** Terminal output so far. */
+  /** Returns the terminal output up to now. */
   readonly output: () => string;
   /** Last lines of every log file, for failure messages. */
   readonly logs: () => string;
@@ -56,7 +56,7 @@ type PlatformOptions = {
   readonly management?: boolean;
   /** Whether the retrieval service is started. */
   readonly retrieval?: boolean;
-  /** Whether the retrieval service has the example collection; most tests make their own. */
+  /** Whether the retrieval service has the example collection; most tests create collections of their own. */
   readonly handbook?: boolean;
   /** The served policy that judges documents. */
   readonly guardDocuments?: string;
@@ -70,7 +70,7 @@ type PlatformOptions = {
   readonly guardCards?: string;
   /** Whether the console is started; it requires management. */
   readonly console?: boolean;
-  /** Whether the example of an agent is loaded. */
+  /** Whether the example agent is loaded. */
   readonly agents?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
   readonly providers?: ProvidersFile['providers'];
@@ -80,7 +80,7 @@ type PlatformOptions = {
   readonly auditOtlp?: string;
   /** Address of the gateways; loopback when absent. */
   readonly address?: string;
-  /** An existing data directory; a temporary one when absent. */
+  /** An existing data directory; a temporary directory when absent. */
   readonly data?: string;
   readonly deadlineMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -139,7 +139,7 @@ async function waitUntilReady(child: FollowedChild, data: string, deadlineMs: nu
   return status;
 }
 
-/** Starts `portcullis up` on free ports and waits until it reports that it is ready. */
+/** Starts `portcullis up` on free ports and waits until the platform reports that it is ready. */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   await using stack = new AsyncDisposableStack();
   const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');

@@ -7,7 +7,7 @@ export type RunningProcess = AsyncDisposable &
     readonly pid: number;
     /** The first line of stdout, as JSON: the addresses that the process listens on. */
     readonly ready: Readonly<Record<string, unknown>>;
-    /** Origin on which it listens. */
+    /** Origin on which the process listens. */
     readonly url: string;
   };
 
@@ -28,14 +28,14 @@ export function startFile({ file, args = [], environment }: ProcessOptions): Fol
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_COMPILE_CACHE: `${root}/node_modules/.cache/node`,
-      // A process of a test that was ended without its hooks ends, too.
+      // If a test is ended without its hooks, its processes end, too.
       PORTCULLIS_EXIT_WITH_STDIN: '1',
       ...environment,
     },
   });
 }
 
-/** Starts a main.ts and waits until it listens; fails with the end of its log where it exits before. */
+/** Starts a main.ts and waits until the process listens; if the process exits before, fails with the end of its log. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const child = startFile(options);
   const ready = JSON.parse(await child.listens(options.file)) as Record<string, unknown>;

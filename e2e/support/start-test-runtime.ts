@@ -1,7 +1,7 @@
 import { until } from '#kit/testing/until';
 import { type RunningProcess, startProcess } from './start-process.ts';
 
-/** Starts a runtime on existing files and waits until it is ready. */
+/** Starts a runtime with existing files and waits until it is ready. */
 export async function startTestRuntime(
   bundleFile: string,
   tokenFile: string,

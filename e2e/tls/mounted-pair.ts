@@ -6,9 +6,9 @@ import type { KeyPair } from '../../hack/cluster/certificates/authority.ts';
 export type MountedPair = Disposable & {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Replaces both files at once, as a kubelet does: the link to the folder of the newest content is replaced. */
+  /** Replaces both files at once, as a kubelet does: it replaces the link to the folder of the newest content. */
   swap(pair: KeyPair): void;
-  /** The path of a file with this content, in the folder of the mounted ones. */
+  /** Writes a file with this content into the folder of the mounted files, and returns its path. */
   file(name: string, content: string): string;
 };
 

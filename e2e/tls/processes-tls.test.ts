@@ -30,7 +30,7 @@ afterAll(() => folder[Symbol.dispose]());
 const file = join(folder.path, 'file');
 writeFileSync(file, Buffer.alloc(32, 7).toString('base64url'));
 
-/** What each process requires, without the settings of TLS. */
+/** The settings that each process requires, without the settings of TLS. */
 const environment = {
   PORTCULLIS_API_URL: 'https://api.example',
   PORTCULLIS_API_TOKEN_FILE: file,

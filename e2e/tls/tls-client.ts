@@ -11,7 +11,9 @@ export const serialOf = ({ certificate }: KeyPair): string => new X509Certificat
 
 type TlsAnswer = { readonly status: number; readonly body: string; readonly serial: string };
 
-/** One request on a separate connection, with the serial number of the certificate of the server. */
+/**
+ * Sends one request on a separate connection; returns the answer with the serial number of the server's certificate.
+ */
 export function askTls(
   url: string,
   options: {

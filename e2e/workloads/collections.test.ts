@@ -92,7 +92,8 @@ describe.skipIf(missing !== undefined)(onApiServer('collections of resources in 
     const [job] = await service.ingest({ user: 'ann' }, [documentOf(uid, 'rules', 'holidays are thirty days')]);
     expect(job?.status).toBe('DONE');
     const saved = backupObject(first);
-    // As after the loss of a cluster: the resource is removed while no operator runs, so that its collection stays.
+    // The situation after the loss of a cluster: the resource is removed while no operator runs, so that its collection
+    // is kept.
     await client.patch(kinds.collection, 'restored', [{ op: 'remove', path: '/metadata/finalizers' }]);
     await client.delete(kinds.collection, 'restored', { uid });
     await until('the resource is gone', async () => (await read()) === undefined);

@@ -102,7 +102,7 @@ describe.skipIf(missingApiServer !== undefined)(
       }
     }
 
-    /** Exactly one object of each kind, owned by the workload. */
+    /** Expects exactly one object of each kind, owned by the workload. */
     async function expectSound({ client }: WorkloadNamespace, deadAt: number): Promise<void> {
       const [generation, ...more] = (await client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items;
       expect(more, `write ${deadAt}`).toEqual([]);

@@ -17,7 +17,7 @@ export type WorkloadNamespace = {
   kubectl(...args: readonly string[]): Promise<string>;
   /** Accepted writes of Portcullis, from the audit log, as `verb resource/name`. */
   writes(): readonly string[];
-  /** Waits until only leases and reports are written, and returns all writes so far. */
+  /** Waits until only leases and reports are written, and returns all writes up to now. */
   atRest(): Promise<readonly string[]>;
   /** Every pod of the workload runs, and is ready or not. @returns the number of pods */
   setPods(workload: string, isReady: boolean, container?: object): Promise<number>;
@@ -55,7 +55,7 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
   };
 }
 
-/** For each test of a suite: a namespace of the shared API server, and a folder. */
+/** Provides, for each test of a suite, a namespace of the shared API server, and a folder. */
 type WorkloadWorld = {
   readonly server: ApiServer;
   readonly namespace: WorkloadNamespace;

@@ -21,7 +21,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
 
   async function routeOf(name: string, says: (route: Stored<GatewayRoute>) => boolean = () => true) {
     return until(`the route ${name}`, async () => {
-      // Pods of every workload become ready.
+      // The test makes the pods of every workload ready.
       for (const { metadata } of (await world.namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
         await world.namespace.setPods(metadata.name, true);
       }

@@ -7,7 +7,7 @@ import { workloadLabels } from '../../operator/workloads/resources/workload-labe
 
 /**
  * Acts as the endpoint controller: the Service of the workload sends requests to these pods. The real controller leaves
- * out pods without a node, and here no node exists.
+ * out pods without a node, and this cluster has no node.
  */
 export async function setEndpoints(client: KubeClient, workload: string, pods: readonly Stored<Pod>[]): Promise<void> {
   const name = `${workload}-played`;

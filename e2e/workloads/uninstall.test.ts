@@ -21,10 +21,13 @@ import { startClusterOperator } from './start-cluster-operator.ts';
 const server = useApiServer();
 
 const page = readFileSync(join(root, 'docs', 'install-on-kubernetes.md'), 'utf8');
-/** The kinds that users write: the operator keeps each of their objects with its finalizer until it has removed the objects that they started. */
+/**
+ * The kinds that users write: with its finalizer, the operator keeps each object of these kinds until it has removed
+ * the objects that belong to it.
+ */
 const userKinds = Object.values(kinds).filter(({ internal }) => !internal);
 
-/** The command of the page that removes the finalizers, as printed there. */
+/** The command that removes the finalizers, as it is printed on the page. */
 function documentedCommand(namespace: string): string {
   const [, command = ''] = /```sh\n([^`]*"finalizers":null[^`]*)```/.exec(page) ?? [];
   return command.replaceAll('-n portcullis', `-n ${namespace}`);

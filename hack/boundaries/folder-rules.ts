@@ -4,7 +4,8 @@ import { type BoundaryFinding, type BoundaryRule, importTarget, type SourceFile,
 
 /**
  * The folder within which imports between two folders keep one direction; undefined for a file whose imports are not
- * counted. Helpers of e2e and hack are counted like sources, because tests of several folders share them.
+ * counted. The imports of helpers in e2e and hack are counted like those of sources, because tests of several folders
+ * share them.
  */
 function ownerOf({ path, isTest }: SourceFile): string | undefined {
   const free = freeFolders.find((folder) => isInside(path, folder));
@@ -12,7 +13,7 @@ function ownerOf({ path, isTest }: SourceFile): string | undefined {
   return isTest ? undefined : moduleOf(path)?.folder;
 }
 
-/** Each pair of folders with one owner of which one imports the other, with the first file that does so. */
+/** Each pair of folders with the same owner of which one folder imports the other, with the first file that does so. */
 function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: string; path: string }> {
   const edges = new Map<string, { from: string; to: string; path: string }>();
   for (const source of tree.sources.values()) {
@@ -49,7 +50,7 @@ const loadedByName: readonly { readonly files: RegExp; readonly name: string }[]
   { files: /^[^/]+\.config\.ts$/, name: 'default' },
 ];
 
-/** Names that files of one kind export by convention: a tool or a person looks for them there. */
+/** Names that files of one kind export by convention, because a tool or a person expects them there. */
 const conventions: ReadonlySet<string> = new Set([
   'default',
   'figure',
@@ -100,7 +101,7 @@ function isLoadedByName(path: string, name: string): boolean {
   return loadedByName.some((loaded) => loaded.files.test(path) && loaded.name === name);
 }
 
-/** Whether a file uses a name that it exports, besides declaring it. */
+/** Whether a file uses a name that it exports in addition to declaring it. */
 function usesItself({ code }: SourceFile, name: string): boolean {
   return [...code.matchAll(new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g'))].length > 1;
 }
@@ -108,7 +109,7 @@ function usesItself({ code }: SourceFile, name: string): boolean {
 const usedInProduction: BoundaryRule = {
   name: 'what a source exports is used by more than tests',
   check: (tree) => {
-    // hack/ has tools, of which tests are the users.
+    // The folder hack/ contains tools that tests use.
     const sources = [...tree.sources.values()].filter(({ path, isTest }) => !isTest && !isInside(path, 'hack'));
     const importers = [...tree.sources.values()].filter(({ isTest }) => !isTest);
     const imported = importedNames(tree, importers);

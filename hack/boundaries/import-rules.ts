@@ -14,7 +14,7 @@ function eachImport(
   );
 }
 
-/** A relative import has a file extension, an alias has none; both must resolve to a file. */
+/** A relative import has a file extension, and an alias has none; both must resolve to a file. */
 const resolution: BoundaryRule = {
   name: 'every relative or aliased import leads to a file',
   check: (tree) => {
@@ -99,7 +99,7 @@ const controllers: BoundaryRule = {
     }),
 };
 
-/** Packages that only the named folder may import: one place per engine and client. */
+/** Packages that only the named folder may import, so that each engine and client is used in one place. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   re2: ['runtime/rules/pattern'],
   unhomoglyph: ['runtime/rules/fold'],

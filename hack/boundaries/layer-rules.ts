@@ -45,7 +45,7 @@ function isDomain(path: string): boolean {
   return decision.test(path) || makers.test(path);
 }
 
-/** Reasons why a file is not pure, directly or through its imports at run time; one sentence each. */
+/** Reasons why a file is not pure, directly or through its run-time imports; one sentence each. */
 function impuritiesOf(tree: Tree, path: string, way: readonly string[] = []): readonly string[] {
   const source = tree.sources.get(path);
   if (source === undefined || way.includes(path)) return [];

@@ -11,17 +11,17 @@ type Import = {
   readonly names: readonly string[];
   /** `export * from`: the importing file re-exports all of them. */
   readonly passedOn: boolean;
-  /** `export ... from`: the importing file exports these names of the other file. */
+  /** Whether this is `export ... from`, by which the importing file exports these names of the other file. */
   readonly isReexport: boolean;
 };
 
-/** A name that a file exports; `default` for the default export. Names that `export *` passes on are not among them. */
+/** A name that a file exports; `default` for the default export. Names that `export *` exports are not included. */
 type Export = { readonly name: string; readonly line: number };
 
 export type Scan = {
   /** The source with comments and the text of strings, templates and patterns blanked; same length, same lines. */
   readonly code: string;
-  /** The comments alone, the rest blanked; same length, same lines. */
+  /** The comments only; other text is replaced by spaces, so that the length and the lines are the same. */
   readonly comments: string;
   /** String literals, and templates without expressions. */
   readonly strings: readonly { readonly value: string; readonly line: number }[];
@@ -56,7 +56,7 @@ function nodeAt(node: Node, member: string): Node | undefined {
   return isNode(node[member]) ? node[member] : undefined;
 }
 
-/** An identifier, or a string in its place. */
+/** The name in an identifier, or in a string that is used instead. */
 function nameOf(node: Node | undefined): string {
   return String(node?.name ?? node?.value);
 }
@@ -98,7 +98,7 @@ function takenNames(node: Node): readonly string[] {
 
 type Reference = Omit<Import, 'line' | 'specifier'> & { readonly source: Node | undefined };
 
-/** The file that a syntax node imports from; undefined if none. */
+/** The file that a syntax node imports from; undefined if it imports none. */
 function referenceOf(node: Node, text: string): Reference | undefined {
   const none = { typeOnly: false, asUrl: false, names: [], passedOn: false, isReexport: false };
   const [first, second] = nodesAt(node, 'arguments');

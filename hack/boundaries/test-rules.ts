@@ -1,7 +1,7 @@
 import { lineOf } from './scan-source.ts';
 import type { BoundaryFinding, BoundaryRule, SourceFile } from './tree.ts';
 
-/** Waiting functions of the test runner, which fail after one second unless a call says otherwise. */
+/** Waiting functions of the test runner, which fail after one second unless a call sets another time. */
 const shortWaits = /\bexpect\s*\.\s*poll\b|\bvi\s*\.\s*wait(?:For|Until)\b/g;
 /** A time that has passed: the difference between the present and an earlier reading of a clock. */
 const elapsed = String.raw`(?:performance|Date)\s*\.\s*now\(\)\s*-`;

@@ -140,7 +140,7 @@ const conflicts: BoundaryRule = {
     ),
 };
 
-/** Turns of speech for which Kubernetes, HTTP, OAuth or PostgreSQL have a word (STYLE.md). */
+/** Phrases for which Kubernetes, HTTP, OAuth or PostgreSQL have a usual word (STYLE.md). */
 const turns = new RegExp(
   `\\b(?:${[
     'goes on',

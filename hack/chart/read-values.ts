@@ -5,7 +5,7 @@ export type ChartValue = {
   readonly path: readonly string[];
   readonly default: unknown;
   readonly comment: string;
-  /** Whether the value is a group, whose members follow. */
+  /** Whether the value is a group, whose members follow it. */
   readonly isGroup: boolean;
 };
 

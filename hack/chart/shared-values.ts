@@ -69,7 +69,7 @@ export const clientAddress = {
 };
 export const url = z.url({ protocol: /^https?$/ }).max(2_048);
 
-/** A receiver of the audit log; without a URL there is none. */
+/** A receiver of the audit log; without a URL there is no receiver. */
 export const auditReceiver = z.strictObject({ url: z.union([z.literal(''), url]), ...existingSecret.shape });
 export const auditDays = z.int().min(1).max(36_500);
 

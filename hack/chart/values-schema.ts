@@ -252,7 +252,7 @@ const agents = z.strictObject({
   bytesPerDay: z.int().min(0).max(1_000_000_000_000),
   quota: z.strictObject({
     hard: z.partialRecord(
-      // The only resources of which a quota can count the pods of one priority class.
+      // A quota can count the pods of one priority class only for these resources.
       z.enum(['pods', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']),
       z.union([z.int().min(0), z.string().regex(/^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/)]),
     ),

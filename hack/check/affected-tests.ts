@@ -21,7 +21,7 @@ export function changedFiles(root: string): readonly string[] {
 /** Files that every test depends on. */
 const ofAllTests = /^(package(-lock)?\.json|tsconfig\.json|vitest\.config\.ts|hack\/(run|bootstrap))$/;
 
-/** Whether a string of a source names the file, the end of its path or a folder that it is in. */
+/** Whether a string in a source names the file, the end of its path or a folder that contains it. */
 function names(value: string, path: string): boolean {
   if (value.length < 3) return false;
   const text = posix.normalize(value).replace(/^(\.\.?\/)+/, '');
@@ -43,9 +43,9 @@ function dependencies(tree: Tree, source: SourceFile, changed: readonly string[]
 }
 
 /**
- * The test files that changed files can affect: those that reach one by imports, by the path of a program or by the
- * name of a file or folder that they read. All of them where a changed file is one that every test depends on, or one
- * that no source names.
+ * The test files that changed files can affect: those that reach a changed file by imports, by the path of a program,
+ * or by the name of a file or folder that they read. All test files if every test depends on a changed file, or if no
+ * source names it.
  */
 export function affectedTests(tree: Tree, changed: readonly string[]): readonly string[] {
   const tests = [...tree.sources.keys()].filter((path) => path.endsWith('.test.ts'));

@@ -28,7 +28,7 @@ const packages = new Set([
   ...'ajv canonicalize commander fast-check gpt-tokenizer ipaddr.js jose pino prom-client re2 re2js'.split(' '),
   ...'snowball-stemmers unhomoglyph uuid vitest yaml zod'.split(' '),
 ]);
-/** Modules and packages of servers and clients; they keep nothing for the next file but idle connections. */
+/** Modules and packages of servers and clients; after a test file they leave nothing except idle connections. */
 const socketModules = new Set(['http', 'http2', 'https', 'net', 'tls']);
 const socketPackages = new Set([
   '@hono/node-server',
@@ -49,8 +49,8 @@ const globalState = new RegExp(
 );
 
 /**
- * Whether a test file and everything that it loads starts no process and no worker, and changes no global state. It
- * may open sockets only `withSockets`. Such files share one process, in any order.
+ * Whether a test file and everything that it loads starts no process and no worker, and changes no global state. The
+ * file may open sockets only if `withSockets` is true. Such files share one process, in any order.
  */
 export function isPure(tree: Tree, path: string, withSockets: boolean): boolean {
   const isAllowed = (name: string, harmless: ReadonlySet<string>, sockets: ReadonlySet<string>): boolean =>

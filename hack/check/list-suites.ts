@@ -107,7 +107,10 @@ export const slowFiles: readonly string[] = [
   'runtime/process.test.ts',
 ];
 
-/** One real platform for each capability; a machine without the Kubernetes programs skips those on an API server. */
+/**
+ * One real platform for each capability; a machine without the Kubernetes programs skips the files that need an API
+ * server.
+ */
 export const platformFiles: readonly string[] = [
   // The standalone platform and its command line.
   'cli/platform-commands.test.ts',
@@ -225,7 +228,7 @@ function suiteOf(tree: Tree, path: string): SuiteName {
   return isPure(tree, path, true) ? 'servers' : 'unit';
 }
 
-/** All test files by the suite they belong to; each file is in exactly one. */
+/** All test files by the suite to which they belong; each file is in exactly one suite. */
 export function listSuites(tree: Tree): ReadonlyMap<SuiteName, readonly string[]> {
   const suites = new Map<SuiteName, string[]>([...quickSuites, ...fullSuites].map((name) => [name, []]));
   for (const path of tree.sources.keys()) {

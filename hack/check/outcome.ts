@@ -1,7 +1,7 @@
 /** A test that was skipped, with its stated reason. */
 export type Skip = { readonly test: string; readonly reason: string };
 
-/** The result of one step of the check: tests passed, failed and skipped. */
+/** The result of one step of the check: passed, failed and skipped tests. */
 export type StepOutcome = {
   readonly passed: number;
   readonly failed: number;
@@ -10,7 +10,7 @@ export type StepOutcome = {
   readonly proved: readonly string[];
 };
 
-/** A step that is one check. */
+/** A step that consists of one check. */
 export function single(passed: boolean): StepOutcome {
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], proved: [] };
 }
@@ -24,7 +24,7 @@ export function sumOutcomes(outcomes: readonly StepOutcome[]): StepOutcome {
   };
 }
 
-/** The last line of every check: counts over all of its steps. */
+/** The last line of every check: the counts of all of its steps. */
 export function summaryLine(outcome: StepOutcome): string {
   return `${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped.length} skipped`;
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 type WordsWanted = {
   /** One line that `--help` prints. */
   readonly usage: string;
-  /** Names that may be given; all of them when none is given. */
+  /** Names that may be given; if none is given, all of them are used. */
   readonly names?: readonly string[];
   /** Switches, without their dashes. */
   readonly switches?: readonly string[];

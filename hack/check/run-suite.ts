@@ -6,7 +6,7 @@ import type { Skip, StepOutcome } from './outcome.ts';
 type SuiteOptions = {
   readonly root: string;
   readonly files: readonly string[];
-  /** True for test files that one machine cannot run at the same time. */
+  /** Whether the test files must run one after another on one machine. */
   readonly oneByOne?: boolean;
   /** True for files without side effects: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;
@@ -20,7 +20,7 @@ function titleOf(test: TestCase): string {
   return `${test.module.relativeModuleId} > ${test.fullName}`;
 }
 
-/** A skipped suite has the reason at the end of its title: `a watch (Docker is not running)`. */
+/** The reason of a skipped suite, which is at the end of its title: `a watch (Docker is not running)`. */
 function reasonInTitle(fullName: string): string {
   return /\(([^()]+)\)(?: > |$)/.exec(fullName)?.[1] ?? '';
 }
@@ -52,7 +52,7 @@ function collect(modules: readonly TestModule[], unhandled: number): StepOutcome
           proved.push(...provedBy(test));
           break;
         case 'skipped':
-          // The tests of a failed hook do not run; the hook itself counts as the failure.
+          // The tests of a failed hook do not run; the hook itself counts as one failure.
           if (broken > 0 && result.note === undefined) break;
           skipped.push({ test: titleOf(test), reason: result.note ?? reasonInTitle(test.fullName) });
           break;
@@ -66,7 +66,10 @@ function collect(modules: readonly TestModule[], unhandled: number): StepOutcome
   return { passed, failed, skipped, proved };
 }
 
-/** Starts the listed long files first, so that none of them runs alone at the end, and the others as Vitest does. */
+/**
+ * Starts the listed long files first, so that none of them runs alone at the end, and the other files in Vitest's
+ * order.
+ */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

@@ -23,7 +23,7 @@ const versionOf = (key: Key) => {
   return only;
 };
 
-/** A part of the definition is the same for each rule of a section and list; it is listed once. */
+/** A part of the definition is the same for each rule of a section and list, so that it is listed only once. */
 function distinct(found: readonly Field[]): readonly string[] {
   return [
     ...new Set(
@@ -120,7 +120,7 @@ describe.each(keys)('%s', (key) => {
     const optional = fields(key, 'spec').filter(({ name, parent }) => name !== '' && !parent?.required?.includes(name));
     const free = optional.filter(({ name, parent }) => {
       const rules = parent?.['x-kubernetes-validations'] ?? [];
-      // A rule about a change says nothing about the members of a new object.
+      // A rule about a change does not concern the members of a new object.
       const ofUnions = rules.filter(({ rule }) => !rule.includes('oldSelf'));
       return !ofUnions.some(({ rule }) => rule.includes(`has(self.${name})`));
     });
@@ -295,7 +295,7 @@ test('row 15 of the API conventions: few members are booleans, and enumeration v
     'gatewayReport.spec.ready',
   ]);
   const lower = all.filter(({ schema }) => schema.enum?.some((value) => !/^[A-Z][A-Za-z0-9]*$/.test(value)));
-  // docs/decisions/0050: the values of judge are names of members of the OpenAI API.
+  // The values of `judge` are lower-case, because they are names of members of the OpenAI API (docs/decisions/0050).
   const isWire = (path: string): boolean => /\.rule\.|\.tests\[\]\.stage$|\.judge\[\]$|\.(reason|cause)$/.test(path);
   expect(distinct(lower).filter((path) => !isWire(path))).toEqual([]);
 });

@@ -33,8 +33,8 @@ type TaggedArm = { readonly value: Value; readonly schema: StructuralSchema };
 type Members = Readonly<Record<string, StructuralSchema>>;
 
 /**
- * One object for all alternatives of a union. The discriminator lists every value, the members of the alternatives are
- * optional where not all have them, and rules state which members belong to which value.
+ * One object for all alternatives of a union. The discriminator lists every value, members that not all alternatives
+ * have are optional, and rules state which members belong to which value.
  * @throws TypeError when the alternatives differ in a way that such an object cannot express
  */
 export function mergeArms(arms: readonly Arm[], place: string): StructuralSchema {
@@ -82,7 +82,10 @@ function mergeTags(holders: readonly TaggedArm[], name: string) {
   return { schema, rules: [] };
 }
 
-/** A member that several alternatives have: alike, or narrower in some of them by the values of one enumeration. */
+/**
+ * A member that several alternatives have: it is equal in all of them, or in some narrower by the values of one
+ * enumeration.
+ */
 function mergeMember(holders: readonly TaggedArm[], name: string, discriminator: string, place: string) {
   const schemas = holders.map(({ schema }) => membersOf(schema)[name] as StructuralSchema);
   const widest = schemas.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] as StructuralSchema;
@@ -111,7 +114,10 @@ function sizeOf(schema: StructuralSchema): number {
   return JSON.stringify(schema).length;
 }
 
-/** The one enumeration by which an object is narrower than another; its missing members must depend on it. */
+/**
+ * The only enumeration by which one object is narrower than another; its missing members must depend on that
+ * enumeration.
+ */
 function narrowing(narrow: StructuralSchema, wide: StructuralSchema, place: string) {
   const wideMembers = membersOf(wide);
   const different = Object.entries(membersOf(narrow)).filter(

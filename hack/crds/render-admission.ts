@@ -42,7 +42,7 @@ function bindingOf({ name, params }: AdmissionRule) {
     metadata: { name, labels: partOf },
     spec: {
       policyName: name,
-      // Without a namespace in the reference, the API server takes objects of the request's namespace.
+      // If the reference has no namespace, the API server uses objects in the namespace of the request.
       ...(params === undefined ? {} : { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
       validationActions: ['Deny'],
     },

@@ -32,7 +32,7 @@ export function resourceStructure(key: KindKey): StructuralSchema {
   return whole;
 }
 
-/** Conditions are the one list with more than one writer. */
+/** Conditions are the only list with more than one writer. */
 function keyConditions(status: StructuralSchema): void {
   const conditions = memberAt(status, 'conditions');
   conditions['x-kubernetes-list-type'] = 'map';

@@ -25,8 +25,8 @@ export type StructuralSchema = {
 };
 
 /**
- * The structural schema of a zod schema. Unions over a discriminator become one object whose members are optional, with
- * rules that state which member belongs to which value.
+ * The structural schema of a zod schema. A union with a discriminator becomes one object whose members are optional,
+ * with rules that state which member belongs to which value.
  * @throws TypeError for a schema that a structural schema cannot express, so that no limit is lost silently
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {

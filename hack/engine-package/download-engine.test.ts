@@ -24,7 +24,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Downloads the engine with these variables. @returns whether it is in place */
+/** Downloads the engine with these environment variables. @returns whether it is in place */
 async function download(folder: string, environment: Readonly<Record<string, string>>): Promise<boolean> {
   const file = join(folder, 're2.node');
   const checksums = join(folder, 'checksums');

@@ -54,7 +54,7 @@ describe('the engine package', () => {
   });
 });
 
-/** The engine that an installation of the checkout would take from a package; empty without one. */
+/** The engine that an installation of the checkout would use from a package; empty if there is none. */
 function packagedEngine(checkout: string, slot: string): string {
   const script = `root=$1; . "$2/hack/prerequisites"; packaged_engine "$3" || true`;
   return execFileSync('sh', ['-c', script, 'sh', checkout, root, slot], { encoding: 'utf8' });

@@ -20,7 +20,7 @@ export function slotOf({ platform, arch, abi, libc }: EngineSystem): string {
   return `${platform}${libc === 'musl' ? '-musl' : ''}-${arch}-${abi}`;
 }
 
-/** package.json of the package that holds the engine of one system and nothing else. */
+/** The package.json of the package that contains only the engine of one system. */
 export function engineManifest(version: string, system: EngineSystem): Readonly<Record<string, unknown>> {
   return {
     name: `@portcullis/re2-${slotOf(system)}`,
@@ -42,7 +42,10 @@ export function checksumLine(version: string, system: EngineSystem, engine: Uint
 /** ABI of the Node of this repository. */
 const nodeAbi = '137';
 
-/** The lines of the engines that a release of re2 offers for the Node of this repository, by its own package.json. */
+/**
+ * The lines of the engines that a release of re2 offers for the Node version of this repository, according to its own
+ * package.json.
+ */
 export function offeredChecksums({ version, artifactHashes }: OfferingPackage): readonly string[] {
   const own = Object.entries(artifactHashes).filter(
     ([slot]) => slot.endsWith(`-${nodeAbi}`) && !slot.startsWith('win32'),
@@ -50,7 +53,7 @@ export function offeredChecksums({ version, artifactHashes }: OfferingPackage): 
   return own.map(([slot, hash]) => `${hash.replace(/^sha256:/, '')}  ${version}/${slot}`);
 }
 
-/** The recorded lines and further ones of the same version, sorted by name. An engine may have several builds. */
+/** The recorded lines and the added lines of the same version, sorted by name. An engine may have several builds. */
 export function withChecksums(recorded: string, added: readonly string[]): string {
   const nameOf = (text: string): string => text.split('  ')[1] ?? '';
   const versionOf = (text: string): string => nameOf(text).split('/')[0] ?? '';

@@ -28,7 +28,7 @@ type Installation = {
   readonly packaged?: string;
   readonly cached?: string;
   readonly checksums?: string;
-  /** Answers of the server of releases; none when absent. */
+  /** Answers of the server of releases; without it, the server has no answers. */
   readonly release?: RequestListener;
 };
 

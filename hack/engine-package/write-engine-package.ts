@@ -10,7 +10,7 @@ import {
   withChecksums,
 } from './engine-package.ts';
 
-/** The C library of Linux; Node reports the version of the GNU one only. */
+/** The C library of a Linux system; Node reports the version only for the GNU library. */
 function libcHere(): EngineSystem['libc'] {
   if (process.platform !== 'linux') return undefined;
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };

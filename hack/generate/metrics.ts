@@ -23,7 +23,7 @@ function runtimeRows(): readonly MetricRow[] {
   return metrics.describeMetrics();
 }
 
-/** With those that a gateway has only if it serves agents. */
+/** All metrics, including those that a gateway has only if it serves agents. */
 function gatewayRows(): readonly MetricRow[] {
   const { registry } = createGatewayMetrics();
   createAgentCallMetrics(registry);

@@ -50,7 +50,7 @@ function limitsOf(schema: StructuralSchema): string {
   ].join('; ');
 }
 
-/** The reference describes both policy sections, and both of their lists, only once. */
+/** Whether a field is repeated: the reference describes both policy sections, and both of their lists, only once. */
 function isRepeated({ path }: Field): boolean {
   return /^spec\.definition\.(response\.|request\.additional\[\]\.(?!mode$))/.test(path);
 }

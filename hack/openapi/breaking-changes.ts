@@ -4,7 +4,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'];
 
 /**
  * The incompatible differences between two OpenAPI documents, each as a place and a sentence: a property on which a
- * client of the former document relies and which the present one does not keep
+ * client of the former document relies and which the present document does not have
  * (`catalogue:compatibility:incompatible-change`). Added paths, optional parameters, response members and error codes
  * are compatible.
  */
@@ -31,7 +31,7 @@ export function breakingChanges(former: Json, present: Json): readonly string[] 
 
 function operationChanges(place: string, before: Json, now: Json): readonly string[] {
   const found: string[] = [];
-  // The right of an operation is a part of its contract. A release without `x-right` promised none by it.
+  // The right of an operation is a part of its contract. A release without `x-right` promised no right.
   if (JSON.stringify(before['security']) !== JSON.stringify(now['security'])) found.push(`${place}: security differs`);
   if (before['x-right'] !== undefined && before['x-right'] !== now['x-right']) found.push(`${place}: x-right differs`);
   const parameters = (of: Json) => new Map(list(of['parameters']).map((one) => [`${one['in']} ${one['name']}`, one]));
@@ -47,7 +47,8 @@ function operationChanges(place: string, before: Json, now: Json): readonly stri
   for (const [name, one] of has) {
     if (!had.has(name) && one['required'] === true) found.push(`${place}: parameter ${name} is new and required`);
   }
-  // The schema of a body is compared by its name; the schema with this name is compared with the schemas.
+  // The schema of a body is compared by its name only; the schema with this name is compared together with the other
+  // schemas.
   if (contentOf(optional(before, 'requestBody')) !== contentOf(optional(now, 'requestBody'))) {
     found.push(`${place}: the body differs`);
   }
@@ -70,7 +71,10 @@ function contentOf(of: Json | undefined): string {
   return JSON.stringify(of?.['content'] ?? null);
 }
 
-/** Keywords that are judged by themselves, and those that promise nothing. A change of any other one is incompatible. */
+/**
+ * Keywords that are judged separately, and keywords that promise nothing. A change of any other keyword is
+ * incompatible.
+ */
 const judged: ReadonlySet<string> = new Set([
   ...['type', 'format', 'pattern', 'const', '$ref', 'enum', 'properties', 'required', 'items'],
   ...['maximum', 'maxLength', 'maxItems', 'minimum', 'minLength', 'minItems', 'minProperties'],
@@ -80,7 +84,7 @@ const judged: ReadonlySet<string> = new Set([
 /** Keywords with a list of schemas, which are compared one by one. */
 const combining: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
 
-/** The value of a bound; required members are members, too. */
+/** The value of a limit; required members count as members, too. */
 function boundOf(of: Json, keyword: string): unknown {
   const { [keyword]: bound, required } = of;
   return keyword === 'minProperties' && bound === undefined && Array.isArray(required) ? required.length : bound;
@@ -133,7 +137,7 @@ function schemaChanges(place: string, before: Json, now: Json, isWritten: boolea
   return found;
 }
 
-/** Of the keywords that `schemaChanges` does not judge. */
+/** The changes of the keywords that `schemaChanges` does not judge. */
 function otherChanges(place: string, before: Json, now: Json, isWritten: boolean): readonly string[] {
   const found: string[] = [];
   for (const keyword of new Set([...Object.keys(before), ...Object.keys(now)])) {

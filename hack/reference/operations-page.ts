@@ -1,7 +1,7 @@
 import type { ApiTable } from '#api/operation';
 import { code, page, table } from './markdown.ts';
 
-/** The reference page of an API, from the table that its routes and its OpenAPI document come from. */
+/** The reference page of an API, made from the table of its routes and its OpenAPI document. */
 export function operationsPage<Service, Caller, Code extends string>(
   title: string,
   introduction: string,

@@ -7,8 +7,8 @@ type Citation = { readonly id: string; readonly path: string; readonly line: num
 const requirementId = /^(?!urn:)[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;
 
 /**
- * The ids that the tests of a tree cite: every string literal of the form of an id in a file that calls `verifies`.
- * Ids in comments and in files that prove nothing do not count.
+ * The ids that the tests of a tree cite: every string literal with the form of an id in a file that calls `verifies`.
+ * Ids in comments and in files without `verifies` do not count.
  */
 export function citationsOf(tree: Tree): readonly Citation[] {
   const found: Citation[] = [];

@@ -6,7 +6,7 @@ type RequirementRow = { readonly id: string; readonly section: string; readonly 
 
 const header = 'id\tsection\trule';
 
-/** The rows of one file; throws at the first line that is not a row, or an id that occurs twice. */
+/** The rows of one file; throws at the first line that is not a row, and for an id that occurs twice. */
 export function parseRows(text: string): readonly RequirementRow[] {
   const [first, ...lines] = text.trimEnd().split('\n');
   if (first !== header) throw new Error(`the first line must be ${JSON.stringify(header)}`);

@@ -4,7 +4,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 type Waiting = {
   /** Items that have not ended. */
   readonly open: number;
-  /** Age of the oldest of them, seconds; 0 without one. */
+  /** Age of the oldest waiting item, seconds; 0 if none is waiting. */
   readonly oldestSeconds: number;
 };
 
@@ -14,7 +14,7 @@ type BacklogOptions = {
   readonly names: { readonly open: string; readonly oldest: string };
   /** The items with the end of their sentence: `Events that are neither SUCCEEDED nor FAILED`. */
   readonly items: string;
-  /** One of them: `event that is neither SUCCEEDED nor FAILED`. */
+  /** Name of one waiting item: `event that is neither SUCCEEDED nor FAILED`. */
   readonly item: string;
 };
 

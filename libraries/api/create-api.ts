@@ -44,11 +44,14 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
     readonly seconds: number;
     readonly traceId: string;
   }) => void;
-  /** Called before an operation answers with an error; the answer waits for it. It never rejects. */
+  /**
+   * Called before an operation answers with an error; the answer is sent after the returned promise has settled. The
+   * promise must not reject.
+   */
   readonly onRefused?: ((refused: RefusedRequest<Caller, Code, Name>) => Promise<void>) | undefined;
   /** Called with the error that an operation threw when the answer is `internal`. */
   readonly onInternalError: (operation: Name, error: unknown, traceId: string) => void;
-  /** Takes a span of each operation; absent for a service that records none. */
+  /** Receives a span of each operation; absent for a service that records no spans. */
   readonly spans?: Spans | undefined;
   /** JSON documents by path, served without authentication, such as OpenAPI documents. */
   readonly documents?: Readonly<Record<string, Buffer>>;
@@ -88,7 +91,8 @@ export function createApi<Service, Caller, Code extends string, Name extends str
     });
     app.all(path, refused(faults.methodNotAllowed, 'GET, HEAD'));
   }
-  // The route of a custom verb, `/things/{id}:verb`, also matches the route of its thing, so it comes first.
+  // The route of a custom verb, `/things/{id}:verb`, would also match the route of its thing, so the routes with verbs
+  // are first.
   const paths = [...Map.groupBy(operations, (operation) => operation.path)];
   const [verbs, things] = [paths.filter(([path]) => hasVerb(path)), paths.filter(([path]) => !hasVerb(path))];
   for (const [form, methods] of [...verbs, ...things]) {
@@ -129,7 +133,7 @@ function routeOf(path: string): string {
   return path.replace(verbForm, ':$1{[^/]+:$2}').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-/** The parameters of a path, without the verb that the last one ends with. */
+/** The parameters of a path, without the verb at the end of the last parameter. */
 function parametersOf(path: string, matched: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, name = '', verb = ''] = verbForm.exec(path) ?? [];
   const value = matched[name];
@@ -187,7 +191,7 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   options.onEnded({ operation: operation.name, code, seconds: (performance.now() - started) / 1_000, traceId });
 }
 
-/** The body of a refused request; undefined for one that is large, late or no JSON. */
+/** The body of a refused request; undefined for a body that is large, late or not JSON. */
 async function readSmall(incoming: IncomingMessage): Promise<JsonBody | undefined> {
   const body = await receiveJson(incoming, { bodyBytes: 8_192, bodyMs: 1_000, isOptional: false });
   return typeof body === 'string' ? undefined : body;

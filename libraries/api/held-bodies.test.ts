@@ -5,7 +5,7 @@ import { noteTable, serveNotes } from './testing/note-service.ts';
 const free = 65_536;
 const head = '{"text":"a","rest":[';
 
-/** @param first what the first command waits for before it is stored */
+/** @param first a promise for which the first command waits before it is stored */
 async function serveWith(heldBytes: number, bodyMs: number, first: () => Promise<void> = async () => undefined) {
   const [clock, waits] = [createFakeClock(), [first]];
   const beforeStore = async () => waits.pop()?.();
@@ -27,7 +27,9 @@ async function serveWith(heldBytes: number, bodyMs: number, first: () => Promise
   return { post, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** A body of so many values: the object, its two members and the numbers of a list. It has an unknown field. */
+/**
+ * A body with this number of values: the object, its two members and the numbers of a list. It has an unknown field.
+ */
 const bodyOf = (values: number): string => `${head}${'1,'.repeat(values - 4)}1]}`;
 /** A body of so many bytes with few values. */
 const padded = (bytes: number): string => '{"text":"a"}'.padEnd(bytes);

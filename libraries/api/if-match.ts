@@ -1,4 +1,4 @@
-/** The parsed If-Match of a request; only exactly one strong tag can match. */
+/** The parsed If-Match of a request; only a header with exactly one strong tag can match. */
 type IfMatch =
   | { readonly kind: 'missing' }
   | { readonly kind: 'invalid' }

@@ -19,7 +19,7 @@ type BodyFault = 'unsupportedMediaType' | 'bodyTooLarge' | 'requestTimeout' | 'o
 const maxValues = 1_000_000;
 /** Bytes of the budget that each value of a body takes. */
 const valueBytes = 64;
-/** The first bytes of a body, which take none of the budget: small requests are read while large ones wait. */
+/** The first bytes of a body that do not count in the budget: small requests are read while large ones wait. */
 const freeBytes = 65_536;
 
 /** The bytes of the budget that the largest body takes. */
@@ -29,7 +29,7 @@ export function largestHeldBytes(bodyBytes: number): number {
 
 /**
  * Reads a body whose media type and declared size were accepted. Only application/json in UTF-8 without a content
- * coding is accepted. An optional body without bytes is read as `{}`; its media type describes nothing.
+ * coding is accepted. An optional body without bytes is read as `{}`, whatever its media type is.
  * @param held the bytes of the request in the budget of the process; absent if the service has no budget
  */
 export async function receiveJson(
@@ -52,7 +52,7 @@ export async function receiveJson(
     if (held !== undefined && !(await held.take(values * valueBytes))) return 'overloaded';
   }
   const json = parse(body.bytes);
-  // A body that is not JSON is never accepted: its digest must only differ from that of every JSON value.
+  // A body that is not JSON is never accepted: its digest only has to differ from the digests of all JSON values.
   return json === undefined ? { json, digest: `bytes ${sha256Hex(body.bytes)}` } : bodyOf(json);
 }
 
@@ -63,7 +63,7 @@ const faults = {
   closed: 'requestTimeout',
 } as const satisfies Record<string, BodyFault>;
 
-/** Takes the bytes after the free ones from the budget. */
+/** Takes the bytes that exceed the free bytes from the budget. */
 function holdFrom(held: Pick<TakenBytes, 'take'>): (bytes: number) => boolean | Promise<boolean> {
   let received = 0;
   return (bytes) => {
@@ -73,7 +73,7 @@ function holdFrom(held: Pick<TakenBytes, 'take'>): (bytes: number) => boolean | 
   };
 }
 
-/** The digest is computed when it is first read: for a large body of many values it takes longer than the parsing. */
+/** The digest is computed when it is first read: for a large body of many values that takes longer than the parsing. */
 function bodyOf(json: JsonValue): JsonBody {
   let digest: string | undefined;
   return {

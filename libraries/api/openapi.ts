@@ -16,9 +16,9 @@ export function openApiPaths<Service, Caller, Code extends string>(
 type DocumentParts = {
   /** Version of OpenAPI; 3.1.1 when absent. */
   readonly openapi?: '3.1.2';
-  /** Address of the dialect of JSON Schema; that of OpenAPI when absent. */
+  /** Address of the dialect of JSON Schema; the dialect of OpenAPI when absent. */
   readonly jsonSchemaDialect?: string;
-  /** Further members of `info`, each with the prefix `x-`. */
+  /** Further members of `info`; the name of each begins with `x-`. */
   readonly extensions?: Readonly<Record<`x-${string}`, string>>;
   readonly title: string;
   readonly version: string;
@@ -146,8 +146,8 @@ function reference(kind: 'headers' | 'schemas', name: string) {
 }
 
 /**
- * JSON Schema 2020-12 of named bodies, sorted by name, with references among them. A schema of both requests and
- * responses is described as in responses.
+ * JSON Schema 2020-12 of named bodies, sorted by name, with references between them. A schema that is used in requests
+ * and responses is described as in responses.
  */
 export function componentSchemas(bodies: {
   readonly written: Readonly<Record<string, z.ZodType>>;
@@ -164,7 +164,7 @@ function generate(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'o
   return Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, cleaned(schema)]));
 }
 
-/** Without the address of the schema itself, and without the long pattern of a date, which its format states. */
+/** The schema without its own address, and without the long pattern of a date, which its format already states. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== 'object' || value === null) return value;

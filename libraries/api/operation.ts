@@ -3,7 +3,7 @@ import type { JsonValue } from '#kit/json/parse-strict';
 import type { JsonBody } from './json-body.ts';
 
 /**
- * Every error of a service by its code. The meaning is the message of the response: it repeats no part of a request.
+ * Every error of a service by its code. The meaning is the message of the response and repeats no part of a request.
  */
 type ErrorTable<Code extends string> = Readonly<Record<Code, { readonly status: number; readonly meaning: string }>>;
 
@@ -14,14 +14,17 @@ export type ApiError<Code extends string> = {
   readonly kind: 'error';
   readonly code: Code;
   readonly details?: readonly ErrorDetail[];
-  /** Whether nothing was changed and nothing will be, where other answers with the code state the opposite. */
+  /**
+   * Whether this error states that nothing was changed and nothing will be, although its code usually states the
+   * opposite.
+   */
   readonly isDecided?: boolean;
 };
 
 export type ApiSuccess = {
   readonly kind: 'success';
   readonly status: number;
-  /** Sent as JSON; an undefined body is not sent. */
+  /** The body, which is sent as JSON; an undefined body is not sent. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -38,7 +41,7 @@ export function failure<Code extends string>(code: Code, details?: readonly Erro
 
 /**
  * One request that passed the gates of its operation. A member that a gate provides (`caller`, `query`, `path`, `body`,
- * `idempotencyKey`) throws a TypeError where the operation does not list that gate.
+ * `idempotencyKey`) throws a TypeError if the operation does not list that gate.
  */
 export type ApiRequest<Service, Caller> = {
   /** Dependencies that the operations of one process share. */
@@ -59,12 +62,13 @@ export type ApiRequest<Service, Caller> = {
 };
 
 /**
- * The standard gates; an operation lists those that it has, in the order of their evaluation.
+ * The standard gates; an operation lists the gates that it has, in the order of their evaluation.
  * - `identity`: the authorizer of the service
  * - `query`: no unknown and no repeated parameter, each value valid
  * - `path`: each parameter of the path valid
- * - `body`: media type, declared size, then the bytes within size and time; that it is JSON is left to the operation
- * - `right`: the authorizer once more, after a body that may have taken long to arrive
+ * - `body`: media type, declared size, then the bytes within size and time; the operation itself checks that the body
+ *   is JSON
+ * - `right`: a second call of the authorizer, because the body may have arrived slowly
  * - `idempotency_key`: exactly one header of the right form
  */
 export type GateName = 'identity' | 'query' | 'path' | 'body' | 'right' | 'idempotency_key';
@@ -77,7 +81,7 @@ export type Parameter<Code extends string> = {
   readonly required: boolean;
   /** JSON Schema 2020-12. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The parsed value; undefined when it is invalid. Headers are read by their gates. */
+  /** Returns the parsed value; undefined when it is invalid. The values of headers are read by their gates. */
   readonly read?: (text: string) => string | undefined;
   /** The error for an invalid value, if it is not the fault `path` or `query`. */
   readonly fault?: Code;
@@ -103,14 +107,16 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
    */
   readonly gates: readonly GateName[];
   readonly public?: true;
-  /** The relation to an object that the caller needs, `x-right` of the document; absent where no single one decides. */
+  /**
+   * The relation to an object that the caller needs, `x-right` in the document; absent if no single relation decides.
+   */
   readonly right?: string;
   readonly parameters: readonly Parameter<Code>[];
   /** Name of the schema of the request body. */
   readonly body?: string;
   /** Whether a request without a body, of any media type, means the body `{}`. */
   readonly isBodyOptional?: true;
-  /** Largest body, bytes; that of the table when absent. */
+  /** Largest body, bytes; when absent, the largest body of the table. */
   readonly bodyBytes?: number;
   readonly success: {
     readonly status: 200 | 201 | 202;
@@ -163,8 +169,8 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     readonly details: readonly ErrorDetail[];
   }) => unknown;
   /**
-   * Header whose value, 1 to 128 visible ASCII characters, is the trace id of a request; every answer has the header too.
-   * Absent where the trace id is that of traceparent alone.
+   * Header whose value, 1 to 128 visible ASCII characters, is the trace id of a request; every answer has the header,
+   * too. Absent if the trace id comes from traceparent only.
    */
   readonly traceHeader?: string;
   /** Whether the error of an invalid query has a detail that names the parameter. */
@@ -174,10 +180,9 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     readonly bodyBytes: number;
     readonly bodyMs: number;
     /**
-     * Bytes of the large bodies that all requests hold until their answers, and the error where they are not free within
-     * half of the time for a body. The requests of callers with one key hold at most half of
-     * those that are not kept for the oldest request. Absent for a service whose
-     * bodies are small.
+     * Bytes of the large bodies that all requests hold until their answers, and the error if these bytes are not free
+     * within half of the time for a body. A part of the budget is reserved for the oldest request; the requests of
+     * callers with the same key hold at most half of the remaining part. Absent for a service whose bodies are small.
      */
     readonly heldBodies?: {
       readonly bytes: number;
@@ -195,8 +200,8 @@ export type AskedOperation = {
 };
 
 /**
- * A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. `cause` is the
- * error of a dependency that did not answer; it is answered and logged like one that an operation throws.
+ * A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. `cause` is
+ * the error of a dependency that did not answer; it is answered and logged like an error that an operation throws.
  */
 export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & {
   readonly caller?: Caller;
@@ -219,7 +224,7 @@ export type Authorizer<Caller, Code extends string> = {
 export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly operation: Name;
   readonly code: Code;
-  /** Whether the error states that nothing was changed and nothing will be; undefined if it does not state it. */
+  /** Whether the error states that nothing was changed and nothing will be; undefined if it makes no such statement. */
   readonly isDecided: boolean | undefined;
   /** Absent if the request failed before its identity was verified. */
   readonly caller: Caller | undefined;
@@ -229,7 +234,7 @@ export type RefusedRequest<Caller, Code extends string, Name extends string> = {
   readonly path: Readonly<Record<string, string>>;
   /**
    * The JSON of the body, not validated. A body that no gate has read is read now: at most 8 KiB, for at most a second.
-   * Undefined for any other one.
+   * Undefined for a body that is larger, slower or not JSON.
    */
   readonly readBody: () => Promise<JsonValue | undefined>;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The limit of a page; undefined when it is not an integer within the bounds. */
+/** The limit of a page; undefined when it is not an integer between the bounds. */
 export function readLimit(
   text: string | undefined,
   bounds: { readonly min: number; readonly max: number; readonly default: number },

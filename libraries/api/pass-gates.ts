@@ -19,7 +19,7 @@ type Arrival<Caller> = {
   readonly incoming: IncomingMessage;
   readonly traceId: string;
   readonly path: Readonly<Record<string, string>>;
-  /** The bytes of the body in the budget of the process; undefined where the table has none. */
+  /** The bytes of the body in the budget of the process; undefined if the table has no budget. */
   readonly held: TakenBytes | undefined;
   /** Called with the verified caller, even if the caller lacks a right. */
   readonly onCaller?: (caller: Caller) => void;
@@ -96,8 +96,8 @@ export async function passGates<Service, Caller, Code extends string>(
 }
 
 /**
- * The value of each parameter that was sent; the error of the first one that is invalid. U+0000 is invalid everywhere,
- * because PostgreSQL stores no text with it.
+ * The value of each parameter that was sent, or the error of the first invalid one. U+0000 is always invalid, because
+ * PostgreSQL cannot store it in a text.
  */
 function readAll<Code extends string>(
   parameters: readonly Parameter<Code>[],

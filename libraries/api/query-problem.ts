@@ -1,7 +1,8 @@
 import type { ErrorDetail, Parameter } from './operation.ts';
 
 /**
- * A parameter of the query that is unknown or repeated; undefined if there is none. An unknown name is not repeated.
+ * The first parameter of the query that is unknown or repeated; undefined if there is no such parameter. An unknown
+ * name counts as unknown even if it is repeated.
  */
 export function problemOfNames(names: readonly string[], known: readonly Parameter<string>[]): ErrorDetail | undefined {
   const isKnown = (name: string): boolean => known.some((parameter) => parameter.name === name);

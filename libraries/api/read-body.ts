@@ -8,7 +8,9 @@ export type BodyProblem = Pick<ShapeProblem, 'path' | 'message'> & Partial<Pick<
 /** Maximum number of problems that one error names. */
 const mostProblems = 20;
 
-/** The body of a request in the form of a schema, or the error of that code that names each problem with its path. */
+/**
+ * The body of a request in the form of a schema, or an error with the given code that names each problem with its path.
+ */
 export function readBodyAs<S extends z.ZodType, Code extends string>(
   schema: S,
   { json }: JsonBody,

@@ -2,7 +2,7 @@ import type { Logger } from '#kit/log/logger';
 
 type EndedRequest = {
   readonly operation: string;
-  /** The code of its error, or `none`. */
+  /** The code of the error of the request, or `none`. */
   readonly code: string;
   readonly seconds: number;
   readonly traceId: string;
@@ -14,13 +14,13 @@ type RequestLines = Disposable & {
   isFull(code: string): boolean;
 };
 
-/** Lines of refusals with one code that are written in a window, and the window, milliseconds. */
+/** How many lines of refusals with one code are written in a window, and the length of the window, milliseconds. */
 export const sampledLines = { each: 20, windowMs: 10_000 } as const;
 
 /**
  * Writes a log line for each request. Refusals that a client can cause at any rate are sampled, so that they do not
- * push other lines out of a log of limited size: after `each` lines of a code the others are counted, and the count is
- * written at the end of the window.
+ * push other lines out of a log of limited size: after `each` lines of a code the further refusals are only counted,
+ * and the count is written at the end of the window.
  * @param isSampled whether refusals with a code are sampled
  */
 export function createRequestLines(logger: Logger, isSampled: (code: string) => boolean): RequestLines {

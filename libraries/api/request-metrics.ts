@@ -2,7 +2,7 @@ import { createTlsMetrics, type TlsMetrics } from '#kit/http/observe-tls';
 import type { Metrics } from '#kit/metrics/metrics';
 
 export type RequestMetrics<Operation extends string, Code extends string> = {
-  /** @param code of the error; `none` for a success */
+  /** @param code the error code; `none` for a success */
   ended(operation: Operation, code: Code | 'none', seconds: number): void;
   /** The keys of an issuer could not be fetched, so that its token was not verified. */
   keysUnavailable(issuer: string): void;

@@ -3,7 +3,7 @@ import { sha256Hex } from '#contracts/canonical';
 import type { Clock } from '#kit/time/clock';
 import { type ApiError, type ApiResponse, type ApiSuccess, type FaultCodes, failure } from './operation.ts';
 
-/** The command that holds a key. `response` is absent while it is in progress. */
+/** The command that holds an idempotency key. `response` is absent while the command is in progress. */
 export type KeyHolder = { readonly fingerprint: string; readonly response: ApiSuccess | undefined };
 
 /** The outcome of one attempt to execute a command. */
@@ -11,8 +11,8 @@ export type Attempt<Code extends string> =
   /** The command has its answer. Only a success uses up the idempotency key. */
   | { readonly kind: 'done'; readonly response: ApiResponse<Code> }
   /**
-   * The command wrote nothing. Another request with this idempotency key may have succeeded meanwhile; its answer is
-   * then returned.
+   * The command wrote nothing. If another request with this idempotency key has succeeded meanwhile, its answer is
+   * returned.
    */
   | { readonly kind: 'refused'; readonly error: ApiError<Code> }
   /** Another request acquired the idempotency key first. */
@@ -37,8 +37,8 @@ export function commandFingerprint(method: string, path: string, bodyDigest: str
 }
 
 /**
- * Executes a command at most once per key. A repetition gets the answer of the first request; it waits up to `waitMs`
- * while that one is in progress. The same key with another fingerprint is refused.
+ * Executes a command at most once per key. A repeated request gets the answer of the first request; while the first
+ * request is in progress, it waits up to `waitMs`. The same key with another fingerprint is refused.
  */
 export async function runIdempotent<Code extends string>(
   command: IdempotentCommand<Code>,

@@ -19,16 +19,17 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
   readonly errorOf: (error: unknown) => Code | undefined;
   /** Called with every error that an operation throws. */
   readonly onError?: (error: unknown) => void;
-  /** Called before an operation answers with an error. It never rejects. */
+  /** Called before an operation answers with an error. The returned promise must not reject. */
   readonly onRefused?: (refused: RefusedRequest<Caller, Code, Name>) => Promise<void>;
   /**
-   * How much later refusals for identity or rate are answered while there are so many of them that they are not logged one by
-   * one, milliseconds; absent for none. A client that repeats them at full speed leaves time for others.
+   * How much later refusals for identity or rate are answered while they are so frequent that they are not logged one
+   * by one, milliseconds; absent for no delay. The delay limits the load of a client that repeats such requests at full
+   * speed.
    */
   readonly slowRefusalMs?: number;
   readonly logger: Logger;
   readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended' | 'tls'>;
-  /** Takes a span of each operation; absent for a service that records none. */
+  /** Receives a span of each operation; absent for a service that records no spans. */
   readonly spans?: Spans;
   /** JSON documents by path, served without authentication. */
   readonly documents?: Readonly<Record<string, unknown>>;

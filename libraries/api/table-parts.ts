@@ -1,6 +1,6 @@
 import type { ApiTable, ErrorDetail, FaultCodes } from './operation.ts';
 
-/** The gates of an operation that reads, and of one with a body, in the usual order. */
+/** The gates of an operation that reads, and of an operation with a body, in the usual order. */
 export const readGates = ['identity', 'query', 'path'] as const;
 export const writeGates = [...readGates, 'body'] as const;
 

@@ -39,7 +39,7 @@ type AuditExportValues = {
   readonly PORTCULLIS_AUDIT_OTLP_TOKEN_FILE: string | undefined;
 };
 
-/** @throws ConfigError for a webhook without a key: its receiver could not tell who sent an entry */
+/** @throws ConfigError for a webhook without a key, because its receiver could not verify who sent an entry */
 export function auditExportOf(read: AuditExportValues): AuditExport {
   const { PORTCULLIS_AUDIT_WEBHOOK_URL: webhook, PORTCULLIS_AUDIT_WEBHOOK_SECRET_FILE: secretFile } = read;
   const { PORTCULLIS_AUDIT_OTLP_URL: otlp, PORTCULLIS_AUDIT_OTLP_TOKEN_FILE: tokenFile } = read;

@@ -19,7 +19,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** The class of the address of a connection; `none` where it no longer has an address. */
+/** The class of the address of a connection; `none` if the connection no longer has an address. */
 export function clientClassOf(address: string | undefined): ClientClass {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '') ?? '';
   const family = isIPv4(plain) ? 'ipv4' : isIPv6(plain) ? 'ipv6' : undefined;

@@ -8,7 +8,7 @@ import type { AuditReceiver, ExportPosition } from './ports.ts';
 
 /** Times in milliseconds. */
 export type ExportTimes = {
-  /** How often the log is read for new entries. */
+  /** How often the log is read for new entries, milliseconds. */
   readonly pollMs: number;
   /** Longest time without deliveries after the process that delivered was killed; longer than a delivery and its backoff. */
   readonly leaseMs: number;
@@ -23,13 +23,13 @@ const exportTimes: ExportTimes = {
   mostBackoffMs: 30_000,
 };
 
-/** Entries of one delivery. */
+/** Maximum number of entries of one delivery. */
 export const exportBatch = 100;
 
 /**
  * Delivers the entries of a chain to a receiver, each at least once and in order: the position moves after the receiver
- * stored them, so that a process that is killed between repeats its last delivery. One process of all replicas delivers.
- * A delivery that fails is repeated with growing backoff, without end, and no command waits for it.
+ * has stored them, so that after the death of a process the last delivery is repeated. Of all replicas, one process
+ * delivers. A failed delivery is retried with growing backoff until it succeeds, and no command waits for it.
  */
 export function startExport(options: {
   readonly receiver: AuditReceiver;

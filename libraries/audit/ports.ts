@@ -27,7 +27,7 @@ type AuditQuery = {
 
 /**
  * The audit log of one service: a chain of entries that are never changed (docs/design/audit.md). Every method throws
- * SqlUnavailableError or SqlStatementError when the database does not execute it.
+ * SqlUnavailableError or SqlStatementError when the database does not execute a statement.
  */
 export type AuditLog = {
   /**
@@ -37,28 +37,38 @@ export type AuditLog = {
   append(sql: TransactionSql, contents: readonly AuditContent[]): Promise<void>;
   /** Adds entries in a separate transaction. */
   write(contents: readonly AuditContent[]): Promise<void>;
-  /** Adds an entry unless one with this source exists. `source` names the observed change. @returns whether it was added */
+  /**
+   * Adds an entry unless an entry with this source exists. `source` names the observed change. @returns whether the
+   * entry was added
+   */
   writeOnce(source: string, content: AuditContent): Promise<boolean>;
-  /** Remembers sources that need no entry, as if they had one; at most 500. */
+  /** Records sources that need no entry, as if they had one; at most 500. */
   addSources(sources: readonly string[]): Promise<void>;
   /**
-   * Removes the oldest sources that begin with `prefix` and were added more than `days` days ago, except these; at most 10,000,
-   * and none after the signal. The changes that they name can no longer be observed. @returns their number
+   * Removes the oldest sources that begin with `prefix` and were added more than `days` days ago, except the given
+   * ones; at most 10,000, and none after the signal is aborted. The changes of removed sources can no longer be
+   * observed. @returns the number of removed sources
    */
   forgetSources(
     prefix: string,
     kept: { readonly days: number; readonly except: readonly string[] },
     signal: AbortSignal,
   ): Promise<number>;
-  /** The sources that begin with `prefix`, and for which there is no source `closing` followed by the text after the prefix. */
+  /**
+   * The sources that begin with `prefix` and have no closing source, which consists of `closing` and the text after the
+   * prefix.
+   */
   openSources(prefix: string, closing: string): Promise<readonly string[]>;
-  /** Which of these sources have no entry, and had none before retention; at most 500. */
+  /** The given sources, at most 500, that have no entry and had none before retention. */
   unknownSources(sources: readonly string[]): Promise<readonly string[]>;
-  /** Entries of every chain. A walk in one order returns each entry that existed at its start once. */
+  /**
+   * Entries of every chain. Reading all pages in one order returns each entry that existed at the start exactly once.
+   */
   read(query: AuditQuery): Promise<AuditPage>;
   chains(): Promise<readonly AuditChain[]>;
   /**
-   * Removes the entries of this chain before a time, except the newest one, and records the removal as the newest entry.
+   * Removes the entries of this chain that are older than a time, except the newest entry, and records the removal as
+   * the newest entry.
    * @returns the number of removed entries
    */
   retain(before: Date, now: Date): Promise<number>;
@@ -76,23 +86,29 @@ export type AuditDelivery =
 /** A store outside of the installation that gets entries of the audit log. */
 export type AuditReceiver = {
   readonly name: AuditReceiverName;
-  /** Sends consecutive entries of one chain, at least one. Never rejects; ends soon after the signal is aborted. */
+  /**
+   * Sends consecutive entries of one chain, at least one. The promise never rejects, and resolves soon after the signal
+   * is aborted.
+   */
   send(entries: readonly AuditEntry[], signal: AbortSignal): Promise<AuditDelivery>;
 };
 
-/** How far a receiver has the entries of the chain of this service. Methods throw like those of AuditLog. */
+/**
+ * The number of the last entry of this service's chain that a receiver has stored. Methods throw like those of
+ * AuditLog.
+ */
 export type ExportPosition = {
   /**
-   * Makes this process the only one that delivers, for `leaseMs` from now.
-   * @returns the number of the newest stored entry, and of those that retention removed before they were stored;
-   * undefined while another process delivers
+   * Makes this process the only one that delivers entries, for `leaseMs` from now.
+   * @returns the number of the newest stored entry, and the number of the newest entry that retention removed before it
+   * was stored; undefined while another process delivers
    */
   claim(leaseMs: number): Promise<{ readonly number: number; readonly removed: number } | undefined>;
   /** The entries after a number, in order. */
   after(number: number, limit: number): Promise<readonly AuditEntry[]>;
   /** Moves the position, unless another process has moved it. */
   advance(from: number, to: number): Promise<void>;
-  /** Another process may deliver immediately. */
+  /** Ends the claim, so that another process may deliver immediately. */
   release(): Promise<void>;
   /** The time of the oldest entry that the receiver has not stored, ISO 8601; undefined if it has all. */
   oldestWaiting(): Promise<string | undefined>;

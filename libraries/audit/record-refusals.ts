@@ -13,14 +13,14 @@ export type RefusalRecorder = AsyncDisposable & {
   flush(): Promise<void>;
 };
 
-/** Limits of one process within one window. */
+/** Limits of one process within one time window. */
 export const refusalLimits = {
   windowMs: 60_000,
-  /** Refusals of one subject that get their own entries. */
+  /** How many refusals of one subject get an entry of their own. */
   singles: 30,
   /** Groups of equal refusals that are counted apart. */
   groups: 500,
-  /** Targets of one subject that are counted apart. */
+  /** How many targets of one subject are counted separately. */
   targets: 20,
 } as const;
 
@@ -28,24 +28,24 @@ const waitMs = 1_000;
 
 type Group = {
   readonly refusal: Refusal;
-  /** Whether every refusal of the group has its target. */
+  /** Whether every refusal of the group has the same target. */
   readonly hasTarget: boolean;
   count: number;
   readonly since: Date;
 };
 
 /**
- * Records refusals so that no client can fill the log: a refusal without a verified subject is counted, and so are
- * those of a subject beyond `refusalLimits.singles`, by target as far as `refusalLimits.targets` allows. One entry for
- * each group of equal refusals is stored at the end of the window. Counts that are not stored yet are lost when the
- * process is killed.
+ * Records refusals so that no client can fill the log: a refusal without a verified subject is only counted, and so are
+ * refusals of a subject beyond `refusalLimits.singles`, separately for each target up to `refusalLimits.targets`. One
+ * entry for each group of equal refusals is stored at the end of the window. Counts that are not stored yet are lost
+ * when the process is killed.
  */
 export function createRefusalRecorder(options: {
   readonly log: Pick<AuditLog, 'write'>;
   readonly clock: Clock;
   /**
-   * Called when the database did not store entries; they stay counted.
-   * @param traceId that of the refused request, for a separate entry
+   * Called when the database did not store entries; their refusals stay counted.
+   * @param traceId the trace id of the refused request, for a separate entry
    */
   readonly onFailure: (error: unknown, traceId: string | null) => void;
 }): RefusalRecorder {
@@ -137,7 +137,7 @@ function contentOf({ refusal, hasTarget, count, since }: Group, now: Date): Audi
     before: null,
     after: null,
     ...refusal,
-    // Other equal refusals have different targets, and all of them different traces.
+    // The grouped refusals may have different targets, and each has a different trace.
     target: isGroup && !hasTarget ? null : refusal.target,
     traceId: isGroup ? null : refusal.traceId,
     count,

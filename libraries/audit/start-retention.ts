@@ -6,7 +6,7 @@ import type { AuditLog } from './ports.ts';
 const everyMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Removes entries after their retention period, at the start and every hour. Any number of replicas may do so. */
+/** Removes entries after their retention period, at the start and every hour. It may run in any number of replicas. */
 export function startRetention(
   log: Pick<AuditLog, 'retain'>,
   options: { readonly days: number; readonly clock: Clock; readonly logger: Logger },

@@ -9,7 +9,10 @@ type AddressBook = {
   close(): Promise<void>;
 };
 
-/** Addresses unused for this time are closed when a new one is opened, because workloads change with applications. */
+/**
+ * Addresses that were not used for this time are closed when a new address is opened, because workloads change with
+ * applications.
+ */
 const forgetAfterMs = 60_000;
 
 export function createAddressBook(maxInFlight: number, clock: Clock): AddressBook {

@@ -31,7 +31,7 @@ export function checkBytes(message: CheckMessage, stage: Stage = 'request'): num
   return wrappingBytes + messageBytes(message, stage);
 }
 
-/** The number of messages of one check of all of them, and its size in bytes. */
+/** The number of messages that one check of all given texts would have, and its size in bytes. */
 export function checksSize(
   messages: readonly CheckMessage[],
   stage: Stage,
@@ -44,7 +44,7 @@ export function checksSize(
 
 /** Bytes that a check needs around its messages; each message after the first adds a comma. */
 const wrappingBytes = Buffer.byteLength('{"body":{"messages":[]}}') - 1;
-/** In a check of an answer, each message is the member of an answer variant. */
+/** In a check of an answer, each message is a member of an answer variant. */
 const variantBytes = Buffer.byteLength('{"message":}');
 
 function messageBytes({ role, content }: CheckMessage, stage: Stage): number {

@@ -24,19 +24,19 @@ export type FailedCheck = Explained & {
   readonly kind: 'failed';
   readonly code: CheckFailure;
   readonly message: string;
-  /** Present when the check was not sent, because it would exceed a limit. */
+  /** The exceeded limit; present if the check was not sent because it would exceed a limit. */
   readonly excess?: Excess;
   /** The detector or classifier of the rule did not judge. Present if the client requests it. */
   readonly provider?: FailedProvider;
 };
 
-/** The name of a detector or classifier in its bundle, and why it did not judge. */
+/** The name of a detector or classifier in its bundle, and the reason why it returned no judgement. */
 export type FailedProvider = { readonly name: string; readonly cause: ProviderCause };
 
 /** The size that a check would have, and its limit: number of messages, or bytes of the body. */
 export type Excess = { readonly count: number; readonly limit: number };
 
-/** `rule` is the id of the rule that decided, if the client requests it and the runtime names one. */
+/** `rule` is the id of the rule that decided, if the client requests it and the runtime returns it. */
 type Explained = { readonly rule?: string };
 
 /**
@@ -61,7 +61,7 @@ export function isLasting({ code }: Pick<FailedCheck, 'code'>): boolean {
   return lastingFailures.some((one) => one === code);
 }
 
-/** The failure of a code with its message from the tables here; the message of a runtime is never used. */
+/** The failure for a code, with its message from the tables here; a message from a runtime is never used. */
 export function failedCheck(code: CheckFailure): FailedCheck {
   return { kind: 'failed', code, message: isClientFailure(code) ? clientFailures[code] : checkErrors[code].meaning };
 }

@@ -2,8 +2,9 @@ import type { Stage } from '#contracts/policy';
 import { contextHeaders, type ResponseMode } from '#contracts/profiles';
 
 /**
- * Addresses, policy and limits of a check. It is fixed before the call and applies to the whole check. It comes from
- * configuration, never from the request of a client (`guardrail:headers:context-from-trusted-configuration`).
+ * Addresses, policy and limits of a check. The target is fixed before the call and applies to the whole check. Its
+ * values come from configuration, never from the request of a client
+ * (`guardrail:headers:context-from-trusted-configuration`).
  */
 export type CheckTarget = {
   /** Origins of the processes of one workload, such as `http://127.0.0.1:9001`. */

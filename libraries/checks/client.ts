@@ -18,12 +18,15 @@ export type { CheckTarget } from './check-target.ts';
 type CheckClientOptions = {
   /** Token file of the runtimes; its first line is sent. */
   readonly tokenFile: TokenFile;
-  /** Milliseconds that a check may take beyond the deadlineMs of its policy; 500 when absent. */
+  /** How many milliseconds longer than the deadlineMs of its policy a check may take; 500 when absent. */
   readonly slackMs?: number;
-  /** Concurrent calls to one process; the default of maxConcurrency when absent. Further calls wait until their deadline. */
+  /**
+   * Maximum number of concurrent calls to one process; the default of maxConcurrency when absent. Further calls wait
+   * until their deadline.
+   */
   readonly maxInFlight?: number;
   readonly clock?: Clock;
-  /** Whether outcomes name the rule that decided and a provider that did not judge; false when absent. */
+  /** Whether outcomes name the deciding rule, and a provider that returned no judgement; false when absent. */
   readonly explain?: boolean;
 };
 
@@ -39,11 +42,11 @@ export type ProbeOutcome =
   | { readonly ok: false; readonly code: CheckFailure; readonly message: string };
 
 /**
- * The client of the guardrail runtime (`client:*` of the requirements).
- * A check never throws: every fault is an outcome that forbids the action. It uses one target and ends within deadlineMs
- * and the slack. When a runtime is overloaded, or the connection is lost before the answer began, the check is retried
- * once on another process of the workload, after a lost connection on the same one where it is the only one (an idle
- * connection may just have been closed). A deny and every other answer are final.
+ * The client of the guardrail runtime (`client:*` of the requirements). A check never throws: every failure is an
+ * outcome that forbids the action. Each check uses one target and ends within deadlineMs and the slack. When a runtime
+ * is overloaded, or the connection is lost before the answer began, the check is retried once on another process of the
+ * workload. After a lost connection, it is retried on the same process if the workload has only one (an idle connection
+ * may just have been closed). A deny and every other answer are final.
  */
 export type CheckClient = AsyncDisposable & {
   check(
@@ -70,7 +73,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
   const headersOf = keepHeaders(explain ? { [explainHeaders.ask]: explainRule } : {});
   const addresses = createAddressBook(maxInFlight, clock);
 
-  /** At most two attempts before the deadline, the second one on another process if there is one. */
+  /** Makes at most two attempts before the deadline, the second on another process if there is one. */
   async function send(
     target: CheckTarget,
     stage: Stage,
@@ -137,7 +140,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Makes the headers of a target once for each mode, because all checks of a route have the same ones. */
+/** Builds the headers of a target once for each mode, because all checks of a route have the same headers. */
 function keepHeaders(asks: Headers): (target: CheckTarget, mode: ResponseMode, token: string) => Headers {
   const known = new WeakMap<CheckTarget, Map<ResponseMode, { readonly token: string; readonly headers: Headers }>>();
   return (target, mode, token) => {
@@ -153,8 +156,8 @@ function keepHeaders(asks: Headers): (target: CheckTarget, mode: ResponseMode, t
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /**
- * The outcome with the id of its rule and the provider that did not judge. A value that cannot be a name or is no known
- * cause is left out, so that no text travels in it.
+ * The outcome with the id of its rule and the provider that returned no judgement. A value that is not a valid name or
+ * a known cause is left out, so that it cannot transport other text.
  */
 function explained(outcome: CheckOutcome, { rule, provider: name = '', cause }: AnswerExplanation): CheckOutcome {
   if (rule === undefined || outcome.kind === 'pass' || !nameForm.test(rule)) return outcome;

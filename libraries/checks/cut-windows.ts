@@ -5,8 +5,8 @@ import { characterStart } from './token-boundary.ts';
 type PassedWindow = { readonly text: string; readonly sent: string; readonly heldBytes: number };
 
 /**
- * The windows in which a whole text is judged when it is streamed (docs/design/streaming.md), in order: each one is judged only if
- * those before it have passed. Empty for an empty text.
+ * The windows in which a whole text is judged when it is streamed (docs/design/streaming.md), in order: each window is
+ * judged only if all earlier windows have passed. Empty for an empty text.
  * @param text well-formed Unicode
  */
 export function cutWindows(text: string): readonly PassedWindow[] {
@@ -23,7 +23,8 @@ export function cutWindows(text: string): readonly PassedWindow[] {
 }
 
 /**
- * The texts of the same windows, for a text that is judged before any of it is sent. Empty for an empty text.
+ * The texts of the windows of `cutWindows`, for a text that is judged before any of it is sent. Empty for an empty
+ * text.
  * @returns undefined for a text that is not well-formed Unicode
  */
 export function windowsOf(text: string): readonly string[] | undefined {

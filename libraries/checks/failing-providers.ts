@@ -9,8 +9,9 @@ import type { CheckClient } from './client.ts';
 const shownMs = 300_000;
 
 /**
- * A check client that remembers which detectors and classifiers did not judge, until a check shows that they judge again,
- * or none has shown it for five minutes. One entry for each stage of a policy: the first fault ends a check.
+ * A check client that records which detectors and classifiers returned no judgement. An entry is removed when a check
+ * shows that the provider judges again, or when no check has shown the failure for five minutes. A stage of a policy
+ * has one entry, because the first failure ends a check.
  */
 export function noteFailingProviders(checks: Pick<CheckClient, 'check'>, clock: Pick<Clock, 'now'>) {
   const faults = new Map<string, { readonly fault: FailingProvider; readonly at: number }>();
@@ -22,7 +23,7 @@ export function noteFailingProviders(checks: Pick<CheckClient, 'check'>, clock: 
       if (fault !== undefined) faults.set(key, { fault, at: clock.now() });
       return;
     }
-    // A deny of another rule can come before the provider is called.
+    // Another rule may deny a text before the provider is called.
     const isAnswered = outcome.kind !== 'deny' || outcome.rule === faults.get(key)?.fault.rule;
     if (isAnswered) faults.delete(key);
   }

@@ -14,9 +14,9 @@ import { type CheckOutcome, type FailedCheck, failedCheck, isCheckErrorCode } fr
 const passBytes = Buffer.from(JSON.stringify({ action: { reason: 'policy_pass' } }), 'utf8');
 
 /**
- * The outcome of an answer with status 200 (`client:result:validates-schema`).
- * An answer other than exactly one of the results, a mask with another count, order or role of messages, and a mask in
- * mode `sse-reject` are technical errors.
+ * The outcome of an answer with status 200 (`client:result:validates-schema`). Technical errors are: an answer that is
+ * not exactly one of the results, a mask with a different number, order or role of messages, and a mask in mode
+ * `sse-reject`.
  */
 export function readResult(
   answer: Uint8Array,

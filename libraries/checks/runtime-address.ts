@@ -3,7 +3,7 @@ import { explainHeaders } from '#contracts/profiles';
 import { createDeadlines } from '#kit/concurrency/deadlines';
 import { createSemaphore, type Release } from '#kit/concurrency/semaphore';
 
-/** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
+/** The whole answer of a runtime, or the way in which the attempt failed. Only a `lost` attempt may be retried. */
 export type CallAttempt =
   | {
       readonly kind: 'answer';
@@ -19,7 +19,7 @@ export type CallAttempt =
   /** The connection was lost during an answer, or the received bytes were not HTTP. */
   | { readonly kind: 'broken' };
 
-/** Headers that name the deciding rule, and its provider and the cause where that one did not judge. */
+/** Headers that name the deciding rule, and, if its provider returned no judgement, the provider and the cause. */
 export type AnswerExplanation = Readonly<Record<'rule' | 'provider' | 'cause', string | undefined>>;
 
 export type CheckCall = {
@@ -43,9 +43,8 @@ export type RuntimeAddress = AsyncDisposable & {
   /** Monotonic time of the last use in milliseconds. */
   lastUse(): number;
   /**
-   * One call, without redirects and without a retry.
-   * Rejects with the reason of the signal or with `deadlinePassed` when that comes first, even while it waits for a free
-   * connection.
+   * Makes one call, without redirects and without a retry. Rejects with the reason of the signal or with
+   * `deadlinePassed`, whichever comes first, even while the call waits for a free connection.
    */
   call(call: CheckCall, end: CallEnd): Promise<CallAttempt>;
 };

@@ -27,7 +27,7 @@ describe('the overlap behind an early window', () => {
 
   test('the overlap after an early window is up to 64 bytes longer, and has 256 bytes if a longer word is split', () => {
     const word = (bytes: number): string => `is ${'w'.repeat(bytes)}`;
-    // 254 bytes are after the word, so that two of its bytes are among the 256.
+    // There are 254 bytes after the word, so that two of its bytes are among the last 256.
     expect(behindEarly(word(66) + behind, '!')).toBe(`${'w'.repeat(66)}${behind}!`);
     expect(behindEarly(word(67) + behind, '!')).toBe(`ww${behind}!`);
   });

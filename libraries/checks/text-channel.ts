@@ -9,14 +9,17 @@ const boundarySearchBytes = 64;
 /** Maximum number of bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
-/** Text of one window, and the position in the whole text at which the window ends. `isEarly`: it is shorter than a full window. */
+/**
+ * Text of one window, and the position in the whole text at which the window ends. `isEarly`: the window is shorter
+ * than a full window.
+ */
 type TextWindow = { readonly text: string; readonly end: number; readonly isEarly?: true };
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
  * docs/design/streaming.md). A window is up to 256 checked bytes, or up to 320 after an early window, and up to 1,024
- * new ones. A phrase of at most 256 bytes lies whole in the window in which it ends, and begins after `releasedEnd`
- * until that window has passed. Positions are bytes of UTF-8 from the start of the text.
+ * new bytes. A phrase of at most 256 bytes is completely inside of the window in which it ends, and begins after
+ * `releasedEnd` until that window has passed. Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
   #carried: Buffer = Buffer.alloc(0);
@@ -28,13 +31,13 @@ export class TextChannel {
   /** The first half of a surrogate pair, kept until the next piece of text contains the second half. */
   #highSurrogate = '';
   #ended = false;
-  /** Where the last value ended, and up to where text leaves because values in it have passed. */
+  /** The end of the last value, and the position up to which text may be sent because the values in it have passed. */
   #settledEnd = 0;
   #leftEnd = 0;
 
   /**
    * Adds the next piece of the text; a surrogate pair may be split between two pieces.
-   * @returns whether the text is well-formed so far
+   * @returns whether the text is well-formed up to now
    */
   append(piece: string): boolean {
     if (piece === '') return true;
@@ -61,8 +64,9 @@ export class TextChannel {
   }
 
   /**
-   * Marks the end of the text so far as that of a value, which is complete although the text may continue (docs/design/streaming.md, "Values that
-   * frames repeat"): it leaves when it has passed a check. Not while the text ends with half a surrogate pair.
+   * Marks the current end of the text as the end of a value, which is complete although the text may continue
+   * (docs/design/streaming.md, "Values that frames repeat"): the value is sent when it has passed a check. Has no
+   * effect while the text ends with half of a surrogate pair.
    */
   settle(): void {
     if (this.#highSurrogate !== '') return;
@@ -70,7 +74,7 @@ export class TextChannel {
     this.#leaveSettled();
   }
 
-  /** Whether the text so far ends with a value that has not passed a check. */
+  /** Whether the current text ends with a value that has not passed a check. */
   get hasSettled(): boolean {
     return this.#settledEnd > this.#checkedEnd;
   }
@@ -79,21 +83,24 @@ export class TextChannel {
     if (!this.hasSettled) this.#leftEnd = this.#settledEnd;
   }
 
-  /** Marks the text as complete. @returns whether it is well-formed: false when it ends with half a surrogate pair */
+  /**
+   * Marks the text as complete. @returns whether the text is well-formed: false if it ends with half of a surrogate
+   * pair
+   */
   end(): boolean {
     this.#ended = true;
     return this.#highSurrogate === '';
   }
 
   /**
-   * Position of the end of the text so far. Half a surrogate pair counts as a whole character, which is released only
+   * Position of the current end of the text. Half a surrogate pair counts as a whole character, which is released only
    * when the whole character was judged.
    */
   get length(): number {
     return this.#checkedEnd + this.#pendingBytes + (this.#highSurrogate === '' ? 0 : 4);
   }
 
-  /** Whether all text so far has passed a check. */
+  /** Whether all text up to now has passed a check. */
   get isChecked(): boolean {
     return this.length === this.#checkedEnd;
   }
@@ -103,7 +110,7 @@ export class TextChannel {
     return this.#checkedEnd;
   }
 
-  /** Whether `nextWindow` has a window. */
+  /** Whether `nextWindow` would return a window. */
   get hasWindow(): boolean {
     return this.#pendingBytes > limits.windowBytes || (this.#ended && this.#pendingBytes > 0);
   }
@@ -120,7 +127,8 @@ export class TextChannel {
   }
 
   /**
-   * A window over all text so far, even if it is shorter than a full window; undefined when no text is left to judge.
+   * A window over all text up to now, even if it is shorter than a full window; undefined when no text is left to
+   * judge.
    */
   earlyWindow(): TextWindow | undefined {
     const full = this.nextWindow();
@@ -163,7 +171,7 @@ export class TextChannel {
 
 /**
  * The end of a full window is chosen so that the overlap begins between two words. The end of an early window is the
- * end of the text so far, so its overlap is longer where it would begin inside a word.
+ * current end of the text, so its overlap is longer if it would begin inside a word.
  */
 function overlapStart(judged: Buffer, isEarly: boolean): number {
   const start = nextCharacterStart(judged, judged.length - limits.overlapBytes);

@@ -15,10 +15,10 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A split inside a word can look
- * like a token to a rule. The first choice is the last position that cuts no word and at which the next window,
- * `overlap` bytes earlier, also begins without cutting a word; the second choice is the last position that cuts no
- * word; otherwise it is `highest`. Letters, digits, underscores and combining marks continue a word
+ * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A rule can take a part of a
+ * split word for a token. The first choice is the last position that splits no word and for which the next window,
+ * `overlap` bytes earlier, also begins without splitting a word; the second choice is the last position that splits no
+ * word; otherwise `highest` is chosen. Letters, digits, underscores and combining marks continue a word
  * (docs/design/streaming.md, "Where a window ends").
  */
 export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, overlap: number): number {
@@ -33,7 +33,7 @@ export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, 
 
 /**
  * The last position between `lowest` and `position`, on a character boundary, that splits no word; `position` if there
- * is none.
+ * is no such position.
  */
 export function wordStart(bytes: Buffer, lowest: number, position: number): number {
   for (let at = position; at >= lowest; at = characterStart(bytes, at - 1)) {

@@ -1,23 +1,25 @@
 import { z } from 'zod';
 
-/** A part of the reply of an agent, in order. The last one of a whole reply is `ended`, `asked` or `failed`. */
+/** A part of the reply of an agent. The last part of a complete reply is `ended`, `asked` or `failed`. */
 export type ReplyPart =
   | { readonly kind: 'begun'; readonly taskId: string | undefined; readonly contextId: string | undefined }
-  /** An artifact begins. One that has begun before begins again: the parts that follow replace its parts so far. */
+  /**
+   * An artifact begins. If an artifact with this id has already begun, the parts that follow replace its earlier parts.
+   */
   | { readonly kind: 'artifact'; readonly artifactId: string }
   | ({ readonly kind: 'text'; readonly text: string } & OfArtifact)
   | ({ readonly kind: 'data'; readonly data: z.infer<typeof dataSchema> } & OfArtifact)
-  /** A file: its name, or its address or media type if it has none. Its content is not read. */
+  /** A file: its name, or its address or media type if it has no name. Its content is not read. */
   | ({ readonly kind: 'file'; readonly name: string } & OfArtifact)
   | { readonly kind: 'ended' }
-  /** The task waits for a further message (`TASK_STATE_INPUT_REQUIRED`); the texts before this part are its question. */
+  /** The task waits for another message (`TASK_STATE_INPUT_REQUIRED`); the texts before this part are its question. */
   | { readonly kind: 'asked' }
   | ({ readonly kind: 'failed' } & ReplyFailure);
 
-/** Absent for the part of a message, and of an artifact without an id. */
+/** Id of the artifact; absent for the part of a message, and for an artifact without an id. */
 type OfArtifact = { readonly artifactId?: string };
 
-/** A stable code, or the state or the HTTP status where there is none. */
+/** A stable error code, or the state or the HTTP status if there is no code. */
 type ReplyFailure = { readonly code: string; readonly message: string };
 
 const dataSchema = z.json();
@@ -62,7 +64,7 @@ const openStates: ReadonlySet<string> = new Set(['TASK_STATE_SUBMITTED', 'TASK_S
 
 /**
  * Reads the body of `message:send`, or the data of one event of `message:stream` (A2A 1.0, SendMessageResponse and
- * StreamResponse). The error that ends a stream early is read, too.
+ * StreamResponse). An error that ends a stream early is read, too.
  * @throws ZodError on a value of another form
  */
 export function readReply(json: unknown): readonly ReplyPart[] {
@@ -80,7 +82,7 @@ export function readReply(json: unknown): readonly ReplyPart[] {
   return [...begun, ...artifacts, ...update, ...endOf(status)];
 }
 
-/** The parts without those of artifacts that began again after them. */
+/** The parts without those of artifacts that were sent again later. */
 export function withoutReplaced(parts: readonly ReplyPart[]): readonly ReplyPart[] {
   const last = new Map<string, number>();
   for (const [at, part] of parts.entries()) if (part.kind === 'artifact') last.set(part.artifactId, at);
@@ -90,7 +92,7 @@ export function withoutReplaced(parts: readonly ReplyPart[]): readonly ReplyPart
   });
 }
 
-/** Whether no further part belongs to the reply after this one. */
+/** Whether a part is the last part of a reply. */
 export function isReplyEnd({ kind }: ReplyPart): boolean {
   return kind === 'ended' || kind === 'asked' || kind === 'failed';
 }
@@ -102,8 +104,8 @@ export function readReplyRefusal(status: number, json: unknown): ReplyFailure {
 }
 
 /**
- * Whether the refusal of `message:stream` states that the agent does not stream: it has the reason of A2A for that, or
- * the process of an agent has no such path. The codes of the gateway are never taken for it.
+ * Whether the refusal of `message:stream` states that the agent does not stream: it has the A2A reason for this case,
+ * or the process of the agent has no such path. An error code of the gateway is never read in this way.
  */
 export function saysNoStreams(status: number, json: unknown): boolean {
   const read = z.looseObject({ error: errorSchema }).safeParse(json);

@@ -5,11 +5,11 @@ import { providerCauses } from './provider-causes.ts';
 const activityOutcomes = ['passed', 'masked', 'denied', 'check_failed'] as const;
 
 /**
- * One decision of a gateway: facts about a request whose checks ended, never its text, its key or an answer. Every text
- * member is bounded by the schema it comes from.
+ * One decision of a gateway: facts about a request whose checks ended, never its text, its key or an answer. The length
+ * of every text member is limited by its schema.
  */
 const decisionRecordSchema = z.strictObject({
-  /** When the request ended, RFC 3339 in UTC. */
+  /** The time at which the request ended, RFC 3339 in UTC. */
   time: z.string().max(32),
   /** The value of `x-request-id` in the answer. */
   requestId: z.string().max(64),
@@ -18,9 +18,9 @@ const decisionRecordSchema = z.strictObject({
   /** The name of the client key; absent where the key has no name. */
   client: z.string().max(64).optional(),
   outcome: z.enum(activityOutcomes),
-  /** The stage that decided; `none` where nothing was denied or masked and no check failed. */
+  /** The stage that decided; `none` if no text was denied or masked and no check failed. */
   stage: z.enum(['none', 'request', 'response']),
-  /** Why a check failed. */
+  /** The reason why a check failed. */
   code: z.string().max(64).optional(),
   /** The id of the rule that decided; absent where no rule did. */
   rule: z.string().max(128).optional(),
@@ -35,10 +35,13 @@ export type DecisionRecord = z.infer<typeof decisionRecordSchema>;
 /** The answer of GET /activity: newest first. */
 const activitySchema = z.strictObject({ items: z.array(decisionRecordSchema) });
 
-/** Records that one replica keeps: requests that a rule changed or a check stopped, and apart from them those that passed. */
+/**
+ * How many records one replica keeps: requests that a rule changed or a check stopped, and separately the requests that
+ * passed.
+ */
 export const activityLimits = { decided: 500, passed: 500 } as const;
 
-/** Timeout and size of one answer of GET /activity. */
+/** Timeout and maximum size of one answer of GET /activity. */
 export const activityRequest = { timeoutMs: 5_000, maxBytes: 4_194_304 } as const;
 
 /** A decision with the name of the gateway replica that made it. */
@@ -56,7 +59,7 @@ export const collectedActivitySchema = z.strictObject({
 });
 export type CollectedActivity = z.infer<typeof collectedActivitySchema>;
 
-/** The answer of one replica to GET /activity; a status is absent where it did not answer. */
+/** The answer of one replica to GET /activity; the status is undefined if the replica did not answer. */
 export function readReplicaActivity(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },

@@ -10,7 +10,7 @@ const source = z
     error: `must have at most ${flowLimits.sourceBytes} bytes`,
   });
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/);
-/** A revision of a policy, or None written out. */
+/** A revision of a policy, or the explicit value None. */
 const guardrail = z.union([z.literal('None'), z.strictObject({ name, revision: z.int().min(1) })]);
 
 /** Kinds of things outside of an agent that its flow names. */
@@ -18,7 +18,7 @@ export const requiredKinds = ['model', 'collection', 'connection', 'mcp', 'agent
 
 /**
  * One immutable version of an agent, as the file that its process reads (docs/design/agents.md). `flow`, `manifest`,
- * `tests` and `subflows` are the texts of the author; everything else is issued by the platform.
+ * `tests` and `subflows` are the texts of the author; the platform sets all other members.
  */
 export const agentBundleSchema = z.strictObject({
   formatVersion: z.literal(1),

@@ -11,7 +11,7 @@ type AgentErrorRow = {
   readonly status: number;
   /** Canonical name of google.rpc.Code, which the A2A binding HTTP+JSON puts into `error.status`. */
   readonly rpc: string;
-  /** Reasons of the equivalent A2A errors, the most specific one first. */
+  /** Reasons of the equivalent A2A errors, the most specific reason first. */
   readonly a2a: readonly A2aReason[];
   readonly meaning: string;
 };

@@ -5,8 +5,8 @@ const error = (status: number, rpc: string, meaning: string, ...a2a: readonly A2
 const same = (code: AgentErrorCode) => agentErrors[code];
 
 /**
- * Every error with which the gateway refuses a call of an agent. An agent that does not exist and one that the caller may
- * neither view nor invoke have the same answer, `not_found`. The meaning is the message of the answer.
+ * Every error with which the gateway refuses a call of an agent. An agent that does not exist and an agent that the
+ * caller may neither view nor invoke get the same answer, `not_found`. The meaning is the message of the answer.
  */
 export const agentGatewayErrors = {
   unauthenticated: same('unauthenticated'),

@@ -26,7 +26,10 @@ export const tracedRunSchema = z.object({
 
 /** GET …/runs of an agent: the newest run first, without nodes. */
 export const tracedRunListSchema = z.object({
-  /** Whether the caller owns the agent and sees the runs of every caller; else only its own are listed. */
+  /**
+   * Whether the caller owns the agent and sees the runs of every caller; otherwise only the caller's own runs are
+   * listed.
+   */
   all: z.boolean(),
   runs: z.array(tracedRunSchema.omit({ nodes: true, omittedNodes: true })),
 });

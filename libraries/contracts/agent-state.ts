@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failingProviderSchema } from './failing-provider.ts';
 
 /**
- * Why an agent process is not ready (`agents:health:ready`): the thing that is missing or invalid, and
+ * Why an agent process is not ready (`agents:health:ready`): the missing or invalid dependency, or
  * `advertised_capability_unavailable` for a mode that was requested and is not confirmed.
  */
 export const agentProblemCodes = [
@@ -36,11 +36,11 @@ export const agentStateSchema = z.strictObject({
   build: z.string(),
   ready: z.boolean(),
   problems: z.array(problem),
-  /** By name whether the check at the start confirmed the capability; only those that the manifest requests. */
+  /** For each capability that the manifest requests, by name: whether the startup check confirmed it. */
   capabilities: z.record(z.string(), z.boolean()),
   /** SHA-256 of the canonical JSON of the card; absent for a version without the mode a2a_agent. */
   cardDigest: z.string().optional(),
-  /** The rules of its policies whose detector or classifier does not judge; absent without one. */
+  /** The rules of its policies whose detector or classifier returns no judgement; absent if there is no such rule. */
   failingProviders: z.array(failingProviderSchema).max(agentStateLimits.failingProviders).optional(),
   /** Number of runs in progress. */
   runs: z.int().min(0),

@@ -6,7 +6,7 @@ import { resourceIdSchema } from './management.ts';
 const approvalKinds = ['binding.apply', 'binding.unbind', 'policy.archive'] as const;
 export type ApprovalKind = (typeof approvalKinds)[number];
 
-/** How long a request for an approval, and the approval, are valid: hours. */
+/** How long a request for an approval, and an approval, are valid, hours. */
 export const approvalHours = 24;
 
 const target = z.strictObject({ type: z.enum(['policy', 'model']), id: z.string() });

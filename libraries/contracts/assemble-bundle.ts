@@ -32,7 +32,7 @@ export type AssembledBundle =
       readonly message: string;
     };
 
-/** The bundle of one policy: the same content gives the same bytes and the same digest. */
+/** Builds the bundle of one policy. The same content gives the same bytes and the same digest. */
 export function assembleBundle(input: BundleInput): AssembledBundle {
   const { policyId, revision, definition, contentProfile, limits, approved } = input;
   if (!isContentProfile(contentProfile)) {

@@ -41,7 +41,7 @@ export type AuditAction = (typeof auditActions)[number];
 export const auditOutcomes = ['accepted', 'refused', 'succeeded', 'failed', 'observed'] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
-/** Where a client connects from; an address would be personal data. */
+/** The network from which a client connects; its address would be personal data. */
 const clientClasses = ['loopback', 'private', 'public', 'none'] as const;
 export type ClientClass = (typeof clientClasses)[number];
 
@@ -75,7 +75,7 @@ export const auditAuthorSchema = z
   );
 export type AuditAuthor = z.output<typeof auditAuthorSchema>;
 
-/** The name of an author; undefined where the entry names none. */
+/** The name of an author; undefined if the entry names no author. */
 export function auditAuthorName(author: AuditAuthor): string | undefined {
   switch (author.kind) {
     case 'token':
@@ -97,7 +97,7 @@ export const auditStateSchema = z
   .describe('A policy and its revision; digest is that of the definition, or of the bundle of a model.');
 export type AuditState = z.output<typeof auditStateSchema>;
 
-/** Maximum number of new rights on an agent, and maximum number of revoked ones, that one entry names. */
+/** Maximum number of new rights on an agent that one entry names, and maximum number of revoked rights. */
 export const auditNamedHolders = 10;
 
 const versionName = z.string().min(1).max(253);
@@ -130,7 +130,7 @@ const auditSettings = [
 ] as const;
 export type AuditSetting = (typeof auditSettings)[number];
 
-/** The content of an entry in the form that is hashed. It holds no text of a user. */
+/** The content of an entry in the form that is hashed. It contains no text of a user. */
 export const auditContentSchema = z.strictObject({
   time: z.iso.datetime().describe('When it happened, by the clock of the process, in milliseconds.'),
   action: z.enum(auditActions),

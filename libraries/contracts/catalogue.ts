@@ -15,7 +15,8 @@ export const catalogueLimits = {
   /** How long a cursor is valid, seconds. */
   cursorSeconds: 3_600,
   /**
-   * Longest texts of a record, code points, and most entries of its lists; longer values of a manifest are truncated.
+   * Longest texts of a record in code points, and maximum number of entries of its lists; longer values of a manifest
+   * are truncated.
    */
   title: 200,
   description: 2_048,
@@ -48,7 +49,7 @@ const skillSchema = z.strictObject({
 });
 export type AgentSkill = z.infer<typeof skillSchema>;
 
-/** Where an agent is called; only the gateway of the platform takes calls. */
+/** The address at which an agent is called; only the gateway of the platform accepts calls. */
 const invocationInterfaceSchema = z.strictObject({
   url: z.url(),
   protocolBinding: z.enum(['A2A HTTP+JSON', 'MCP Streamable HTTP']),
@@ -87,7 +88,10 @@ const storable = (max: number) =>
     .max(max)
     .regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 
-/** The caller comes from the token: a member that names a user, a role or a decision is unknown, and refused. */
+/**
+ * The caller is taken from the token: a member that names a user, a role or a decision counts as unknown and is
+ * refused.
+ */
 export const searchAgentsSchema = z.strictObject({
   query: storable(query).describe('What the agent should do, in words. It is not stored.'),
   workspaceId: storable(name).describe('The workspace that is searched.'),

@@ -39,8 +39,8 @@ export type CheckErrorBody = z.infer<typeof checkErrorSchema>;
 const failure = <const S extends number>(status: S, meaning: string) => ({ status, meaning }) as const;
 
 /**
- * Codes of a failed check with their HTTP status and meaning (`guardrail:errors:*`).
- * A caller distinguishes them by code; none of them counts as a pass.
+ * Codes of a failed check with their HTTP status and meaning (`guardrail:errors:*`). A caller distinguishes these
+ * failures by code; none of them counts as a pass.
  */
 export const checkErrors = {
   invalid_json: failure(400, 'The body is not strict JSON in UTF-8, or the request is not HTTP that can be read.'),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A string whose length is counted in code points, one or two units each, as JSON Schema and Kubernetes count
- * (`guardrail:request-body:role-length-1-to-32`).
+ * A string whose length is counted in code points, as JSON Schema and Kubernetes count; a code point has one or two
+ * UTF-16 units (`guardrail:request-body:role-length-1-to-32`).
  */
 export function codePoints(min: number, max: number): z.ZodString {
   const isWithin = (text: string): boolean => {

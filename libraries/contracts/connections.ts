@@ -16,10 +16,10 @@ export const connectionMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as co
 
 export const connectionNameSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/);
 
-/** The path at the gateway that calls a connection; the name is encoded as one segment. */
+/** The path at the gateway that calls a connection; the name of the connection is encoded as one segment. */
 export const connectionsPath = '/connections/';
 
-/** The audience of the token of a run for one connection. */
+/** The audience of the token with which a run calls one connection. */
 export function connectionAudience(name: string): string {
   return `urn:portcullis:connection:${name}`;
 }

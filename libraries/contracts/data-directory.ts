@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The files of one standalone platform. Its processes and the command line share them. */
+/** The files of one standalone platform. The processes of the platform and the command line share them. */
 export type DataDirectory = Readonly<ReturnType<typeof dataDirectory>>;
 
 /** @param root an absolute path */
@@ -23,10 +23,13 @@ export function dataDirectory(root: string) {
     apply: join(root, 'apply'),
     tokens,
     apiToken: join(tokens, 'api.token'),
-    /** For the admin addresses of gateways, which show decisions and test providers. */
+    /** The token for the admin addresses of gateways, which show decisions and test providers. */
     adminToken: join(tokens, 'admin.token'),
     runtimeToken: join(tokens, 'runtime.token'),
-    /** For the internal address of the retrieval service, by which the operator manages collections of resources. */
+    /**
+     * The token for the internal address of the retrieval service, at which the operator manages the collections of
+     * resources.
+     */
     retrievalToken: join(tokens, 'retrieval.token'),
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
@@ -41,13 +44,13 @@ export function dataDirectory(root: string) {
     agentKeys: join(tokens, 'agent.keys'),
     /** The keys with which the command line signs references to files. */
     fileKeys: join(tokens, 'file.keys'),
-    /** Their public halves, as JWKS, written at each start. */
+    /** The public keys of the file service, as JWKS, written at each start. */
     fileKeySet: join(files, 'keys.json'),
-    /** The folder from which agents read the files of references (docs/design/file-references.md, "The folder"). */
+    /** The folder from which agents read referenced files (docs/design/file-references.md, "The folder"). */
     files,
-    /** The files, each with its description. */
+    /** The stored files, each with its description. */
     storedFiles: join(files, 'files'),
-    /** The folder of provider credentials, one file each. */
+    /** The folder of provider credentials, with one file for each credential. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
     /** The outside services that flows of agents may call. */
@@ -58,13 +61,13 @@ export function dataDirectory(root: string) {
     handbook: join(root, 'handbook-loaded'),
     /** Marks that the example of an agent was copied to the watched folder. */
     exampleAgent: join(root, 'agent-loaded'),
-    /** The same for the example that answers out of the example collection. */
+    /** The marker file of the example agent that answers from the example collection. */
     exampleHandbookAgent: join(root, 'handbook-agent-loaded'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     /** The policies that services call directly. */
     servedPolicies: join(root, 'served-policies.yaml'),
-    /** The folder of their targets, one file for each, which those services read. */
+    /** The folder of the targets of served policies, one file for each target, which the services read. */
     served: join(root, 'served'),
     servedTarget: (name: string): string => join(root, 'served', `${name}.json`),
     /** The folder of the operator's records about them. */

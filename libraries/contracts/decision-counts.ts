@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type DecisionRecord, type MissingReplica, missingReplicaSchema, readReplicaAnswer } from './activity.ts';
 
-/** Minutes that each gateway replica counts, the current one included. */
+/** How many minutes each gateway replica counts, including the current minute. */
 export const countedMinutes = 60;
 
 const count = z.int().min(0);
@@ -25,7 +25,7 @@ const decisionCountsSchema = z.strictObject({ items: z.array(decisionCountSchema
 export const collectedCountsSchema = decisionCountsSchema.extend({ missing: z.array(missingReplicaSchema) });
 export type CollectedCounts = z.infer<typeof collectedCountsSchema>;
 
-/** One replica's answer to GET /decision-counts; a status is absent where it did not answer. */
+/** One replica's answer to GET /decision-counts; the status is undefined if the replica did not answer. */
 export function readReplicaCounts(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },

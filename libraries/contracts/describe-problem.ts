@@ -10,7 +10,7 @@ export type PlacedMessage = {
 
 /**
  * One sentence: policy, section and rule, if they are known, then reason and remedy. `policy` is the name that readers
- * see; without it the sentence names none.
+ * see; without it the sentence names no policy.
  */
 export function describeProblem({ stage, rule, message }: PlacedMessage, policy: string | undefined): string {
   const place = [

@@ -11,8 +11,8 @@ const name = z
   .regex(/^[^\u0000-\u001f\u007f-\u009f]+$/);
 
 /**
- * A reference to a file, which its owner hands to an agent. The capability is opaque to the agent: only the file service
- * that issued it can judge it (docs/design/file-references.md).
+ * A reference to a file, which the owner of the file gives to an agent. The capability is opaque to the agent: only the
+ * file service that issued it can judge it (docs/design/file-references.md).
  */
 export const fileReferenceSchema = z.strictObject({
   apiVersion: z.literal(fileReferenceVersion),
@@ -22,7 +22,7 @@ export const fileReferenceSchema = z.strictObject({
     .string()
     .max(128)
     .regex(/^[a-z]+\/[a-z0-9.+-]+$/),
-  /** Bytes. */
+  /** Size of the file, bytes. */
   size: z.int().min(0),
   /** Lower or upper case hexadecimal. */
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/),
@@ -31,7 +31,7 @@ export const fileReferenceSchema = z.strictObject({
 });
 export type FileReference = z.infer<typeof fileReferenceSchema>;
 
-/** File references of one call of an agent. */
+/** Maximum number of file references in one call of an agent. */
 export const mostFileReferences = 8;
 
 /** Why the authority of a file reference is refused. The caller of an agent receives `file_refused` for each of them. */
@@ -77,7 +77,9 @@ export const fileUseSchema = z.strictObject({
 });
 export type FileUse = z.infer<typeof fileUseSchema>;
 
-/** Answer of a file service that grants one read of a file. The channel works once, for at most 60 seconds. */
+/**
+ * The answer of a file service that grants one read of a file. The channel can be used once, for at most 60 seconds.
+ */
 export const fileGrantSchema = z.object({
   fileId: z.uuid(),
   mediaType: z.string().max(128),

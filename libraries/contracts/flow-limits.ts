@@ -1,6 +1,6 @@
 /**
- * Limits of a flow, of its publish manifest and of a run. Ranges are inclusive on both sides; bytes are UTF-8 bytes.
- * Each source is a string that a custom resource must be able to hold.
+ * Limits of a flow, of its publish manifest and of a run. Both ends of a range are allowed; bytes are UTF-8 bytes. Each
+ * source is a string that a custom resource must be able to hold.
  */
 export const flowLimits = {
   /** A flow, a manifest or a file of tests, bytes. */
@@ -14,12 +14,15 @@ export const flowLimits = {
   /** Subflows that a version contains, and bytes of each. */
   subflows: 8,
   subflowBytes: 65_536,
-  /** All texts of a version as JSON, bytes: with the objects of its process they fit into one ConfigMap, which has at most 1 MiB. */
+  /**
+   * All texts of a version as JSON, bytes: together with the other objects of its process they fit into one ConfigMap,
+   * which has at most 1 MiB.
+   */
   versionBytes: 983_040,
   edges: 800,
-  /** Turns of one loop. */
+  /** Number of turns of one loop. */
   iterations: { min: 1, max: 10_000 },
-  /** Concurrent branches or turns of one node, and concurrent calls of one run. */
+  /** Number of concurrent branches or turns of one node, and of concurrent calls of one run. */
   width: { min: 1, max: 16 },
   branches: { min: 2, max: 64 },
   cases: 64,
@@ -40,18 +43,18 @@ export const flowLimits = {
   schemaNodes: 2_000,
   messages: 64,
   tools: 32,
-  /** Calls of the model by one prompt with tools. */
+  /** Number of calls of the model by one prompt with tools. */
   turns: { min: 1, max: 20, default: 8 },
   maxTokens: { min: 1, max: 131_072 },
   topK: { min: 1, max: 100, default: 8 },
   tokenBudget: { min: 1, max: 200_000 },
-  /** One attempt of a node, milliseconds. */
+  /** Timeout of one attempt of a node, milliseconds. */
   timeoutMs: { min: 1, max: 600_000, default: 60_000 },
   attempts: { min: 1, max: 5 },
   backoffMs: { min: 1, max: 30_000, default: 200 },
   /** Longest pause between two attempts, milliseconds. */
   maxBackoffMs: 60_000,
-  /** The output of one node, and the result of a run, as JSON without escapes. */
+  /** Maximum size of the output of one node, and of the result of a run, as JSON without escapes. */
   outputBytes: 1_048_576,
   /** A value that a flow builds out of others, such as an input of a node, and the state: bytes as JSON without escapes. */
   builtBytes: 4_194_304,
@@ -68,7 +71,7 @@ export const flowLimits = {
     timeoutMs: 120_000,
     fileBytes: { min: 1, max: 67_108_864, default: 16_777_216 },
   },
-  /** Limits of one run; a request may set lower ones. */
+  /** Limits of one run; a request may set lower limits. */
   run: {
     nodes: { min: 1, max: 100_000 },
     modelTokens: { min: 1, max: 2_000_000 },

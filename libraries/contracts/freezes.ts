@@ -3,7 +3,7 @@ import { resourceIdSchema } from './management.ts';
 
 /** Bounds of freeze windows. */
 export const freezeLimits = {
-  /** Longest window, days: a window that was forgotten ends by itself. */
+  /** Longest freeze window, days: a window that was forgotten ends at this time. */
   days: 90,
   /** Windows of an installation that have not ended. */
   windows: 500,

@@ -6,13 +6,14 @@ import { providerCauses } from './provider-causes.ts';
 export const maxVerdictBytes = 16 * 1_024 * 1_024;
 
 /**
- * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): each line of stdin is a job in JSON,
- * and each line of stdout the verdict of one, in their order; exit code 0 if every job had a verdict.
+ * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): each line of stdin is a job in
+ * JSON, and each line of stdout is the verdict of one job, in the same order; the exit code is 0 if every job got a
+ * verdict.
  */
 export const judgeJobSchema = z.strictObject({
   /** The bundle to validate as JSON text, canonical or not. */
   bundle: z.string(),
-  /** Texts to check with the local rules of one policy of the bundle. */
+  /** Texts that are checked with the local rules of one policy of the bundle. */
   checks: z.array(
     z.strictObject({
       name: z.string(),
@@ -25,19 +26,20 @@ export const judgeJobSchema = z.strictObject({
     }),
   ),
   /**
-   * If set, rules with a provider call it with the credentials of this folder; otherwise they are skipped and listed.
+   * If set, rules with a provider call the provider with the credentials of this folder; otherwise these rules are
+   * skipped and listed.
    */
   secretsDirectory: z.string().optional(),
   /**
-   * Folder for figures of patterns from earlier validations; created if it is missing. It is used only if no other
-   * account can write to it.
+   * Folder for figures of patterns from earlier validations; created if it is missing. The folder is used only if no
+   * other account can write to it.
    */
   cacheDirectory: z.string().optional(),
   /** Whether results list every match of the mask rules. */
   marks: z.boolean().optional(),
-  /** The same policy with masks in place of denials: the matches of its rules become the marks of the results. */
+  /** The same policy with masks instead of denials: the matches of its rules become the marks of the results. */
   marksBundle: z.string().optional(),
-  /** Limit of threads; that of the process when absent. */
+  /** Maximum number of threads; the limit of the process when absent. */
   threads: z.int().min(1).optional(),
   /** Writes `judged N of M` to stderr after each pattern that is worked out, in local rules. */
   progress: z.boolean().optional(),
@@ -50,7 +52,7 @@ const place = {
 };
 
 export const judgeVerdictSchema = z.strictObject({
-  /** SHA-256 of the bundle's canonical form; absent when the bundle has none. */
+  /** SHA-256 of the bundle's canonical form; absent when the bundle has no canonical form. */
   digest: z.string().optional(),
   /** The bundle's canonical form; absent when the bundle was refused. */
   canonical: z.string().optional(),
@@ -78,7 +80,10 @@ export const judgeVerdictSchema = z.strictObject({
       rules: z.array(z.string()),
       /** The contents after a mask. */
       contents: z.array(z.string()).optional(),
-      /** The matches of each mask rule in the original texts, offsets in UTF-16 code units; present if the job asked. */
+      /**
+       * The matches of each mask rule in the original texts, with offsets in UTF-16 code units; present if the job
+       * requested them.
+       */
       marks: z
         .array(z.strictObject({ rule: z.string(), message: z.int(), start: z.int(), end: z.int() }))
         .max(20_000)

@@ -1,5 +1,5 @@
 /**
- * The numbers of the guardrail contract, each with its obligation. Ranges are inclusive on both sides; bytes are UTF-8
+ * The numbers of the guardrail contract, each with its obligation. Both ends of a range are allowed; bytes are UTF-8
  * bytes on the wire.
  */
 export const limits = {
@@ -7,11 +7,11 @@ export const limits = {
   maxBodyBytes: { min: 256, max: 131_072, default: 32_768 },
   /** The largest number of messages, or of answer variants, in one check (`guardrail:limits:max-messages-edge-request`). */
   maxMessages: { min: 1, max: 64, default: 64 },
-  /** Replacements of one check (`guardrail:limits:max-matches-edge`). */
+  /** Maximum number of replacements in one check (`guardrail:limits:max-matches-edge`). */
   maxMatches: { min: 1, max: 1_024, default: 256 },
-  /** Concurrent checks in one process (`guardrail:limits:max-concurrency-edge`). */
+  /** Maximum number of concurrent checks in one process (`guardrail:limits:max-concurrency-edge`). */
   maxConcurrency: { min: 1, max: 256, default: 32 },
-  /** The size of the check queue: there is no queue (`guardrail:limits:queue-size-zero`). */
+  /** The size of the check queue is always 0: checks are never queued (`guardrail:limits:queue-size-zero`). */
   queueSize: { min: 0, max: 0, default: 0 },
   /** Stage budget, milliseconds (`guardrail:limits:deadline-ms-range`). */
   deadlineMs: { min: 1, max: 5_000, default: 250 },

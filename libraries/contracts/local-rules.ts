@@ -39,7 +39,7 @@ type MixedMatching = {
   readonly caseSensitive: boolean;
 };
 
-/** Folds, stems and allow-lists each define what equals a text; in one rule they would contradict each other. */
+/** Folds, stems and allow-lists each define which texts are equal; in one rule they would contradict each other. */
 function refuseMixedMatching(how: MixedMatching, context: z.RefinementCtx): void {
   const issue = (member: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [member], message });

@@ -48,7 +48,10 @@ export const versionsWithoutAgentSchema = z.object({
   ),
 });
 
-/** GET /api/v1/agents/{agentId}: an agent with its versions, and why it is, or is not, served as declared. */
+/**
+ * The answer of GET /api/v1/agents/{agentId}: an agent with its versions, and the reason why it is, or is not, served
+ * as declared.
+ */
 export const managedAgentSchema = z.object({
   name: z.string().describe('The name of the Agent.'),
   agentId: z.string(),
@@ -63,7 +66,10 @@ export const managedAgentSchema = z.object({
     ),
 });
 
-/** GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the sources of a flow and of its subflows, as they were applied. */
+/**
+ * The answer of GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the sources of a flow and of its subflows, as
+ * they were applied.
+ */
 export const managedFlowSchema = z.object({
   name: z.string(),
   flow: z.string(),

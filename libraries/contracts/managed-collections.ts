@@ -15,8 +15,9 @@ export const managerSchema = z.uuid();
 const { collection_id: _id, parent_id: _parent, ...members } = createCollectionSchema.shape;
 
 /**
- * Body of PUT on the internal address: the collection as its resource declares it. The same request again changes nothing.
- * `adopt`: the collection exists and is taken over, if it has this owner and no manager; it is never created.
+ * Body of PUT on the internal address: the collection as its resource declares it. Repeating the request changes
+ * nothing. `adopt`: an existing collection gets this manager if it has the given owner and no manager; the collection
+ * is never created.
  */
 export const ensureCollectionSchema = z
   .strictObject({

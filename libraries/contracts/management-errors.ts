@@ -1,7 +1,7 @@
 const failure = <const S extends number>(status: S, meaning: string) => ({ status, meaning }) as const;
 
 /**
- * Every error of the policy management API. The meaning is the message of the answer and repeats nothing of a request.
+ * Every error of the policy management API. The meaning is the message of the answer and repeats no text of a request.
  */
 export const managementErrors = {
   invalid_json: failure(

@@ -8,11 +8,11 @@ export const managementContract = 'platform.control-plane.guardrail-management/v
 
 /** The numbers of the contract (management:limit:page-size, management:limit:idempotency-key). */
 export const managementLimits = {
-  /** Entries of one page of policies or revisions. */
+  /** Number of entries on one page of policies or revisions. */
   pageSize: { min: 1, max: 50, default: 20 },
   idempotencyKey: { min: 16, max: 128 },
   policyName: { min: 1, max: 128 },
-  /** Code points. */
+  /** Length of the description in code points. */
   policyDescription: { min: 0, max: 2_048 },
   /** Body of a command, bytes. */
   bodyBytes: 1_048_576,
@@ -78,7 +78,7 @@ const contentProfile = z
   .max(128)
   .describe('The content profile. Whether it is supported is decided when the revision is applied.');
 
-/** Applies one revision of a policy to a model. */
+/** The body of a request that applies one revision of a policy to a model. */
 export const bindingApplySchema = z
   .strictObject({
     policyId: z.uuid().describe('The id of the policy.'),
@@ -87,7 +87,7 @@ export const bindingApplySchema = z
   })
   .describe('Applies one revision of a policy to the model.');
 
-/** Unbinds a model; both nulls are required (management:binding-write:both-nulls). */
+/** The body of a request that unbinds a model; both nulls are required (management:binding-write:both-nulls). */
 export const bindingUnbindSchema = z
   .strictObject({ policyId: z.null(), policyRevision: z.null(), contentProfile })
   .describe('Unbinds the model.');
@@ -112,7 +112,7 @@ const policyFields = {
 
 /** An entry of the list of policies and of the list of revisions. */
 export const policySummarySchema = z.strictObject(policyFields).describe('A policy without its definition.');
-/** The detailed read of a policy, and the read of one revision. */
+/** The answer to the detailed read of a policy, and to the read of one revision. */
 export const policyDetailSchema = z
   .strictObject({ ...policyFields, definition: definitionSchema })
   .describe('A policy with its definition.');

@@ -5,11 +5,11 @@ export const memoryLimits = {
   /** Body of a request, bytes. */
   bodyBytes: 1_048_576,
   messagesOfAdd: 100,
-  /** UTF-16 units. */
+  /** Maximum length of a message, UTF-16 units. */
   messageLength: 32_768,
-  /** Facts that are read from the messages of one add without a model. */
+  /** Maximum number of facts that are read from the messages of one add without a model. */
   factsOfAdd: 1_000,
-  /** Sentences of one add that state a change: each is compared with every memory of a topic. */
+  /** Maximum number of sentences of one add that state a change: each is compared with every memory of a topic. */
   changesOfAdd: 100,
   memoryLength: 8_192,
   scopeId: 255,
@@ -17,25 +17,28 @@ export const memoryLimits = {
   queryText: 8_192,
   category: 64,
   categories: 20,
-  /** As JSON, bytes. */
+  /** Maximum size of metadata as JSON, bytes. */
   metadataBytes: 16_384,
   topK: { min: 1, max: 100, default: 10 },
   tokenBudget: { min: 1, max: 200_000 },
   pageSize: { min: 1, max: 200, default: 50 },
-  /** Rows of a page of an export, and bytes of text after which a page gets no further row. */
+  /** Number of rows on a page of an export, and the bytes of text after which a page gets no more rows. */
   exportPage: { min: 1, max: 1_000, default: 500 },
   exportPageBytes: 4_194_304,
-  /** The bytes of the texts of one memory's history in one answer, and these for the other members of each entry. */
+  /**
+   * Maximum number of bytes of the texts of one memory's history in one answer, and bytes that the other members of
+   * each entry count.
+   */
   historyBytes: 4_194_304,
   historyEntryBytes: 256,
-  /** The limits of one user: events that have not ended, session states that have not expired. */
+  /** Limits of one user: events that have not ended, and session states that have not expired. */
   openEvents: 1_000,
   sessions: 1_000,
-  /** The range of the quota of memories of one user that are not deleted. */
+  /** The range of the quota for the memories of one user that are not deleted. */
   memories: { min: 1, max: 1_000_000, default: 100_000 },
   /** State of a session as JSON, bytes. */
   stateBytes: 262_144,
-  /** Seconds; 90 days at most. */
+  /** Time to live of a session state, seconds; 90 days at most. */
   ttlSeconds: { min: 1, max: 7_776_000 },
 } as const;
 
@@ -44,7 +47,10 @@ const limits = memoryLimits;
 const storable = z.string().regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 const text = (max: number) => storable.min(1).max(max);
 const scopeId = text(limits.scopeId);
-/** In UTC, because the zone can move a date into a year that PostgreSQL or ISO 8601 writes in another form. */
+/**
+ * The time is compared in UTC, because the time zone can move a date into a year that PostgreSQL or ISO 8601 writes in
+ * another form.
+ */
 const instant = z.iso.datetime({ offset: true }).refine(
   (value) => {
     const year = new Date(value).getUTCFullYear();
@@ -62,7 +68,8 @@ const escapedNull = /(?<!\\)(?:\\\\)*\\u0000/;
 const hasStorableNames = (value: unknown): boolean => !escapedNull.test(JSON.stringify(value));
 
 /**
- * Zod and other programs lose a member of this name when they copy an object; the stored value must equal the sent one.
+ * Zod and other programs lose a member with this name when they copy an object; the stored value must equal the sent
+ * value.
  */
 function refuseLostName(value: unknown): unknown {
   const open = [value];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditAuthorSchema } from './audit.ts';
 import { operationSchema } from './management.ts';
 
-/** Entries of one page of operations. */
+/** Number of entries on one page of operations. */
 export const operationPageSize = { min: 1, max: 100, default: 50 } as const;
 
 /** An operation with the person who sent the command, and the content of the command. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const shownStates = ['applied', 'pending', 'failed', 'disabled', 'unguarded', 'deleting'] as const;
 const replicaStates = ['loaded', 'pending', 'stale', 'rejected', 'not_ready'] as const;
 
-/** One gateway replica and the current route of one model. */
+/** The current route of one model in one gateway replica. */
 const overviewReplicaSchema = z.object({
   name: z.string(),
   state: z
@@ -40,7 +40,7 @@ const overviewModelSchema = z.object({
 
 /** GET /api/v1/overview: every model with the state that its replicas enforce at this moment. */
 export const overviewSchema = z.object({
-  /** A digest of the other members: the parameter `after` of a request that waits for a change. */
+  /** A digest of the other members. A request with this value in the parameter `after` waits for a change. */
   mark: z.string(),
   models: z.array(overviewModelSchema),
   deletingPolicies: z

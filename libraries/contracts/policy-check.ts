@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { codePoints } from './code-points.ts';
 import { definitionSchema } from './policy.ts';
 
-/** Texts of one request to check a definition; each is one request or one answer. */
+/** Limits of the texts in one request that checks a definition; each text is one request or one answer. */
 export const policyCheckLimits = { checks: { min: 0, max: 256 }, messages: { min: 1, max: 64 } } as const;
 
 const messageSchema = z.strictObject({ role: codePoints(1, 32), content: codePoints(0, 131_072) });
 
-/** Body of POST /api/v1/policy-checks. Nothing of it is stored. */
+/** The body of POST /api/v1/policy-checks. The service stores no part of it. */
 export const policyCheckSchema = z.strictObject({
   definition: definitionSchema,
   checks: z
@@ -19,15 +19,15 @@ export const policyCheckSchema = z.strictObject({
       }),
     )
     .max(policyCheckLimits.checks.max),
-  /** Whether the matches of every local rule are listed, also of those that deny. */
+  /** Whether the matches of every local rule are listed, including rules that deny. */
   marks: z.boolean().default(false),
 });
 
-/** The answer: whether the definition can be applied, and the decision about each text by its local rules. */
+/** The answer: whether the definition can be applied, and the decision of its local rules about each text. */
 export const policyCheckResultSchema = z.object({
   problems: z.array(z.string()),
   warnings: z.array(z.string()),
-  /** Whether streamed answers can be checked, and the first rule that needs the whole answer. */
+  /** Whether streamed answers can be checked in windows, and the first rule that needs the whole answer. */
   streams: z.object({ allowed: z.boolean(), rule: z.string().nullable() }),
   results: z.array(
     z.object({

@@ -81,7 +81,10 @@ const additionalRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...kinds.llm_classifier, mode }),
 ]);
 
-/** One stage of a policy: baseline rules first, then additional ones (`guardrail:execution:baseline-first`). */
+/**
+ * One stage of a policy: the baseline rules are first, then the additional rules
+ * (`guardrail:execution:baseline-first`).
+ */
 export const sectionSchema = z
   .strictObject({
     deadlineMs: z
@@ -129,7 +132,7 @@ const providerReferenceSchema = z.strictObject({
     .describe('credentialRef must equal the credential of the approved entry.'),
 });
 
-/** The definition of a policy: both stages, the rules of both, and the providers that rules name. */
+/** The definition of a policy: the rules of each stage, the rules of both stages, and the providers that rules name. */
 export const definitionSchema = z
   .strictObject({
     shared: z
@@ -207,7 +210,7 @@ export function providerOf(rule: Rule): string | undefined {
   }
 }
 
-/** Whether a rule decides; a baseline rule always does (`bundle:section:baseline-always-enforce`). */
+/** Whether a rule can decide; a baseline rule always can (`bundle:section:baseline-always-enforce`). */
 export function isEnforced(rule: Rule): boolean {
   return !('mode' in rule) || rule.mode === 'enforce';
 }

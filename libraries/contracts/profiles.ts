@@ -1,4 +1,7 @@
-/** Content profiles (`guardrail:versioning:profile-check`). A bundle has one; each check names it exactly. */
+/**
+ * Content profiles (`guardrail:versioning:profile-check`). A bundle has one profile; each check must name exactly this
+ * profile.
+ */
 export const contentProfiles = [
   'gateway-1.5.0-chat-webhook-v2',
   'gateway-1.5.0-text-webhook-v1',
@@ -33,9 +36,10 @@ export const contextHeaders = {
 } as const;
 
 /**
- * An addition of this platform to the contract: a caller that sends `x-portcullis-explain: rule` gets the id of the rule
- * that decided in `x-portcullis-rule` (docs/decisions/0026); if the detector or classifier of that rule did not judge, it
- * also gets the name of that provider and one of `providerCauses`. No header changes the result.
+ * An addition of this platform to the contract: a caller that sends `x-portcullis-explain: rule` gets the id of the
+ * rule that decided in `x-portcullis-rule` (docs/decisions/0026); if the detector or classifier of that rule returned
+ * no judgement, the caller also gets the name of that provider and one of `providerCauses`. No header changes the
+ * result.
  */
 export const explainHeaders = {
   ask: 'x-portcullis-explain',

@@ -25,7 +25,10 @@ export type ProviderCause = (typeof providerCauses)[number];
 type Description = {
   /** Reason of the condition ProviderReachable. */
   readonly reason: string;
-  /** The fault as a clause about "the provider". It names no host, no file and no text of the provider. */
+  /**
+   * The failure as a clause whose subject is "the provider". The clause names no host, no file and no text of the
+   * provider.
+   */
   readonly problem: string;
   readonly remedy: string;
 };

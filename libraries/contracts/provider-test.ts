@@ -5,16 +5,16 @@ export const providerTestSteps = ['credential', 'dns', 'tcp', 'tls', 'http', 'mo
 /** The result of a test of one provider, without a text of the provider, a secret or a host. */
 const providerTestSchema = z.strictObject({
   provider: z.string().max(128),
-  /** `skipped`: the step does not apply, or an earlier one failed. */
+  /** `skipped`: the step does not apply, or an earlier step failed. */
   steps: z.array(z.strictObject({ step: z.enum(providerTestSteps), state: z.enum(['ok', 'failed', 'skipped']) })),
-  /** Absent when the provider answered as it should. */
+  /** The cause of the failure; absent if the provider answered correctly. */
   cause: z.string().max(64).optional(),
   message: z.string().max(4_096),
 });
 export type ProviderTest = z.infer<typeof providerTestSchema>;
 export type ProviderTestStep = ProviderTest['steps'][number];
 
-/** Timeout and size of one answer of GET /provider-test; the test itself takes at most 10 s. */
+/** Timeout and maximum size of one answer of GET /provider-test; the test itself takes at most 10 s. */
 export const providerTestRequest = { timeoutMs: 15_000, maxBytes: 65_536 } as const;
 
 /** The path of the test of the provider of an alias. */
@@ -29,7 +29,7 @@ export const collectedProviderTestsSchema = z.strictObject({
 });
 export type CollectedProviderTests = z.infer<typeof collectedProviderTestsSchema>;
 
-/** The answer of one replica; a status is absent if it did not answer. */
+/** The answer of one replica; the status is undefined if the replica did not answer. */
 export function readReplicaTest(
   replica: string,
   answer: { readonly status?: number; readonly value?: unknown },

@@ -9,9 +9,9 @@ export type ShapeProblem = {
   readonly message: string;
   /** The last member of the path is not in the schema, so its name is text of the writer. */
   readonly isUnknown: boolean;
-  /** The names of the schema, where the last member of the path is not one of them. */
+  /** The member names of the schema, present if the last member of the path is not one of them. */
   readonly known?: readonly string[];
-  /** Where the schema has an unknown field instead. */
+  /** The place at which the schema has the unknown field. */
   readonly otherPlace?: OtherPlace;
   /** The fields that an absent object must have. */
   readonly required?: readonly string[];
@@ -89,7 +89,7 @@ function problemsOf(issue: Issue, parent: readonly PropertyKey[], known: KnownFi
   return [{ path, message: issue.message, isUnknown: false }];
 }
 
-/** The alternative of a union with the fewest problems: most likely the alternative that the writer meant. */
+/** The alternative of a union with the fewest problems, because the writer most likely meant this one. */
 function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return branches
     .filter((issues) => issues.some((issue) => issue.path.length > 0))
@@ -130,10 +130,10 @@ const units: Readonly<Record<string, string>> = {
   record: 'fields',
 };
 
-/** The fields of the schema for each list of unknown keys: an issue has the keys, and loses its schema. */
+/** The fields of the schema for each list of unknown keys. An issue keeps the list of keys, but not its schema. */
 type KnownFields = WeakMap<readonly string[], readonly string[]>;
 
-/** The predicate of an issue; a message of the schema itself comes before it. */
+/** The predicate of an issue; a message of the schema itself has priority. */
 function predicateOf(issue: z.core.$ZodRawIssue, known: KnownFields): string {
   switch (issue.code) {
     case 'unrecognized_keys':

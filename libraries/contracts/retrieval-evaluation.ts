@@ -4,11 +4,11 @@ import { docIdSchema, retrievalLimits, retrievalModeSchema, storableString } fro
 /** Limits of an evaluation, the service's own. */
 export const evaluationLimits = {
   judgements: 100,
-  /** Relevant documents of one query. */
+  /** Maximum number of relevant documents of one query. */
   relevant: 100,
   grade: { min: 1, max: 4 },
   topK: { min: 1, max: 20, default: 10 },
-  /** After this time no further query begins, milliseconds. */
+  /** Time after which no more queries are started, milliseconds. */
   durationMs: 60_000,
 } as const;
 

@@ -5,7 +5,7 @@ import { aclSchema, docIdSchema, isCollectionId, retrievalLimits, storableString
 export const grantLimits = {
   /** UTF-16 units of a user, an agent or a group. */
   holder: 512,
-  /** Grants of one collection, and members of one group: a list is answered as a whole. */
+  /** Maximum number of grants of one collection, and of members of one group, because a list is answered as a whole. */
   listed: 1_000,
 } as const;
 

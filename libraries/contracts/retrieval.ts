@@ -7,20 +7,23 @@ export const retrievalLimits = {
   /** Body of any other request, bytes. */
   smallBodyBytes: 1_024 * 1_024,
   documentsOfSubmit: 200,
-  /** Highlighted words of one citation. */
+  /** Maximum number of highlighted words of one citation. */
   highlights: 100,
-  /** Sections and tables of one document, each. */
+  /** Maximum number of sections, and of tables, of one document. */
   sections: 10_000,
   tables: 1_000,
-  /** Inline content and metadata of one document as JSON, bytes. */
+  /** Maximum size of the inline content and metadata of one document as JSON, bytes. */
   inlineBytes: 4 * 1_024 * 1_024,
   metadataBytes: 65_536,
-  /** Text of one document in the form that is stored, UTF-16 units: title, headings and lines, each with its end. */
+  /** Maximum number of UTF-16 units of one document's stored text: title, headings, lines and line ends. */
   textUnits: 16 * 1_024 * 1_024,
-  /** UTF-16 units. */
+  /** Maximum length of a name, UTF-16 units. */
   name: 255,
   description: 4_096,
-  /** Bytes in UTF-8: a row of a PostgreSQL index holds at most 2,704 bytes, and the two keys of a job share one. */
+  /**
+   * Maximum number of bytes in UTF-8: a row of a PostgreSQL index has at most 2,704 bytes, and contains both keys of a
+   * job.
+   */
   docIdBytes: 1_024,
   keyBytes: 1_024,
   principal: 512,
@@ -38,12 +41,15 @@ const limits = retrievalLimits;
 export const storableString = z.string().regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 const text = (max: number) => storableString.min(1).max(max);
 
-/** Whether a text has 1 to so many bytes in UTF-8. */
+/** Whether a text has at least 1 byte and at most `max` bytes in UTF-8. */
 export function fitsBytes(text: string, max: number): boolean {
   return text.length > 0 && Buffer.byteLength(text) <= max;
 }
 
-/** A text that an index of PostgreSQL holds. JSON Schema counts characters only, of which there are at most as many. */
+/**
+ * A text that fits into an index of PostgreSQL. JSON Schema can only limit the number of characters, which is never
+ * greater than the number of bytes.
+ */
 function indexedText(maxBytes: number) {
   return storableString
     .min(1)
@@ -197,8 +203,8 @@ const uri = z
   .refine((text) => uriForm.test(text) && URL.canParse(text), { error: 'must be a URL' })
   .meta({ format: 'uri' });
 /**
- * More labels do not fit into the metadata of one document. The bound is no part of the OpenAPI document: it refuses very
- * many labels before each of those that are no texts becomes a problem.
+ * The metadata of one document has no room for more labels. This limit is not in the OpenAPI document; it avoids one
+ * problem per label of a very long list.
  */
 const labels = z
   .array(z.string())
@@ -267,7 +273,7 @@ export const submittedJobSchema = z
   })
   .describe('The job of one document.');
 
-/** Answer of a submit: one entry for each document, in their order. */
+/** The answer of a submit: one entry for each document, in the order of the documents. */
 export const submittedSchema = z.strictObject({ jobs: z.array(submittedJobSchema) }).describe('The jobs of a batch.');
 
 /** A job (retrieval:job:*). */
@@ -363,7 +369,7 @@ export const packedContextSchema = z
   })
   .describe('A text within the budget, and the citations that it was made of.');
 
-/** Body of a reindex; without a profile the present one is rebuilt. */
+/** The body of a reindex; without a profile the index is rebuilt with the present profile. */
 export const reindexSchema = z
   .strictObject({ embedding_profile_id: text(limits.name).optional() })
   .describe('A new index version.');

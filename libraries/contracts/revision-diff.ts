@@ -4,8 +4,8 @@ import { maxRevision, resourceIdSchema } from './management.ts';
 const number = z.int().min(1).max(maxRevision);
 
 /**
- * Maximum number of bytes of both versions together that the service compares: the process answers nothing else
- * meanwhile.
+ * Maximum number of bytes of both versions together that the service compares: during a comparison the process answers
+ * no other request.
  */
 export const maxDiffBytes = 524_288;
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { resourceIdSchema } from './management.ts';
 
-/** Roles of the control plane; `administrator` includes every other one. */
+/** Roles of the control plane; `administrator` includes all other roles. */
 export const controlRoles = ['administrator', 'author', 'applier', 'viewer'] as const;
 
 const name = z.string().min(1).max(255);
 
-/** The holder of a role: a user, or the members of a group as the tokens of its issuer name it. */
+/** The holder of a role: a user, or the members of a group, under the name that the tokens of its issuer use. */
 const roleHolderSchema = z.union([
   z.strictObject({ issuer: name, subject: name }),
   z.strictObject({ issuer: name, group: name }),
@@ -37,7 +37,10 @@ export type ControlRight = z.output<typeof controlRightSchema>;
 /** Response of GET /api/v1/rights. */
 export const controlRightsSchema = z.strictObject({ items: z.array(controlRightSchema) });
 
-/** Response of GET /api/v1/own-rights: the current rights of the caller. The APIs decide each request anew. */
+/**
+ * Response of GET /api/v1/own-rights: the current rights of the caller. The APIs still decide about each request
+ * separately.
+ */
 export const ownRightsSchema = z.object({
   view: z.boolean().describe('Whether it may read policies, models and agents.'),
   author: z.boolean().describe('Whether it may write every policy and check definitions.'),

@@ -2,8 +2,8 @@
 export type RunAmounts = { readonly nodes: number; readonly modelTokens: number; readonly outputBytes: number };
 
 /**
- * The header in which an agent reports the usage of its run to the agent that called it. The gateway passes it on to agents only.
- * Without it the caller assumes that the run has used its whole budget.
+ * The header in which an agent reports the usage of its run to the agent that called it. The gateway forwards the
+ * header to agents only. Without the header the caller assumes that the run has used its whole budget.
  */
 export const runUsageHeader = 'x-portcullis-run-usage';
 

@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 
-/** Where a schema has a field that a value has in a wrong place. */
+/** The place at which a schema has a field that a value has in a wrong place. */
 export type OtherPlace =
-  /** At exactly one other path, such as `spec.model.alias`. */
+  /** The schema has the field at exactly one other path, such as `spec.model.alias`. */
   | { readonly kind: 'path'; readonly path: readonly string[] }
-  /** In the same place, if another field has this value: `kind` is `regex`. `fields` are those of the object then. */
+  /**
+   * The schema has the field in the same place if another field has this value: `kind` is `regex`. `fields` are the
+   * fields of the object in that case.
+   */
   | { readonly kind: 'variant'; readonly field: string; readonly value: string; readonly fields: readonly string[] };
 
 /** Objects within objects that are searched; more of them have no field of their own right. */
@@ -21,14 +24,17 @@ export function findOtherPlace(schema: z.ZodType, path: readonly PropertyKey[]):
   return only === undefined || places.size > 1 ? undefined : { kind: 'path', path: only };
 }
 
-/** The fields that an object at a path must have; empty if the schema has alternatives there, or no object. */
+/** The fields that an object at a path must have; empty if the schema has alternatives at the path, or no object. */
 export function requiredFields(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
   const [object, ...others] = schemasAt(schema, path);
   if (object === undefined || others.length > 0) return [];
   return Object.entries(shapeOf(object)).flatMap(([field, inner]) => (inner._zod.optin === undefined ? [field] : []));
 }
 
-/** The description of a field, without its full stop; undefined if it has none, or alternatives have several. */
+/**
+ * The description of a field, without its full stop; undefined if the field has no description, or its alternatives
+ * have several.
+ */
 export function fieldPurpose(schema: z.ZodType, path: readonly PropertyKey[]): string | undefined {
   const name = String(path.at(-1));
   const found = schemasAt(schema, path.slice(0, -1)).flatMap((object) => shapeOf(object)[name]?.description ?? []);
@@ -36,7 +42,7 @@ export function fieldPurpose(schema: z.ZodType, path: readonly PropertyKey[]): s
   return others.length > 0 ? undefined : only?.replace(/\.$/, '');
 }
 
-/** The alternative of the objects at one path that has the field, named by a field with only one value. */
+/** The alternative, among the objects at one path, that has the field; it is named by a field with only one value. */
 function variantWith(objects: readonly z.ZodType[], name: string): OtherPlace | undefined {
   const having = objects.filter((object) => name in shapeOf(object));
   const [own] = having;

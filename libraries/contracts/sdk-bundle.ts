@@ -5,8 +5,8 @@ import { digestOf } from './canonical.ts';
 const { shape } = agentBundleSchema;
 
 /**
- * One immutable version of an agent that an image runs. The operator makes its workload from it, and the process gets its
- * ids as environment variables (docs/bring-an-sdk-agent.md).
+ * One immutable version of an agent that an image runs. The operator makes the workload from this file, and the process
+ * gets the ids as environment variables (docs/bring-an-sdk-agent.md).
  */
 export const sdkBundleSchema = z.strictObject({
   formatVersion: z.literal(1),
@@ -17,7 +17,7 @@ export const sdkBundleSchema = z.strictObject({
   image: z.string().min(1).max(512),
   /** SHA-256 of the canonical JSON of the published card; absent for a tool of MCP. */
   cardDigest: shape.digest.optional(),
-  /** The one tool of MCP; absent for an agent of A2A. */
+  /** The only tool of MCP; absent for an agent of A2A. */
   tool: z.string().min(1).max(128).optional(),
   requires: shape.requires,
   limits: shape.limits,
@@ -27,7 +27,7 @@ export const sdkBundleSchema = z.strictObject({
 
 export type SdkBundle = z.infer<typeof sdkBundleSchema>;
 
-/** The digest of such a bundle: SHA-256 of the canonical JSON of everything but `digest`. */
+/** The digest of an SDK bundle: SHA-256 of the canonical JSON of all members except `digest`. */
 export function sdkBundleDigest(bundle: Omit<SdkBundle, 'digest'>): string {
   return digestOf({ ...bundle, digest: undefined });
 }

@@ -4,7 +4,10 @@ const line = z.string().min(1).max(1_024);
 const text = z.string().min(1).max(8_192);
 const mediaModes = z.array(z.string().min(1).max(255)).min(1).max(64);
 
-/** The members of an agent card of A2A 1.0 that are published as the author wrote them. Other members are ignored. */
+/**
+ * The members of an agent card of A2A 1.0 that are published exactly as the author wrote them. Other members are
+ * ignored.
+ */
 const sdkCardSchema = z.object({
   name: line,
   description: text,

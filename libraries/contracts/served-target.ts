@@ -14,7 +14,7 @@ export const servedLimitsSchema = z.strictObject({
   /** Largest size of one serialised check, in bytes. */
   maxBodyBytes: integer(limits.maxBodyBytes),
   maxMessages: integer(limits.maxMessages),
-  /** Budgets of both sections, milliseconds. */
+  /** Time limits of the checks of both sections, milliseconds. */
   deadlineMs: z.strictObject({ request: integer(limits.deadlineMs), response: integer(limits.deadlineMs) }),
   /** Whether long texts can be judged in pieces by the request section. */
   division: divisionSchema,
@@ -24,7 +24,7 @@ export const servedLimitsSchema = z.strictObject({
 export type ServedLimits = z.infer<typeof servedLimitsSchema>;
 
 /**
- * Everything that a service needs to check texts by a served policy, as one JSON file that changes as a whole
+ * The settings with which a service checks texts by a served policy, as one JSON file that is replaced as a whole
  * (`target.json` of the ConfigMap, `served/NAME.json` of a data directory).
  */
 export const servedTargetSchema = servedLimitsSchema.extend({

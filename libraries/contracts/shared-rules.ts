@@ -8,7 +8,7 @@ export function effectiveSection(definition: Sections, stage: Stage): Section {
     : { ...section, baseline: [...definition.shared, ...section.baseline] };
 }
 
-/** The rules of both sections, shared ones once. */
+/** The rules of both sections; a rule that both sections share is listed once. */
 export function rulesOfDefinition(definition: Sections): readonly Rule[] {
   return [...(definition.shared ?? []), ...rulesInOrder(definition.request), ...rulesInOrder(definition.response)];
 }

@@ -7,14 +7,14 @@ type RunTest = { readonly stage: Stage; readonly rules: readonly string[] };
 
 type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 
-/** Limit of names in one warning. */
+/** Maximum number of names in one warning. */
 const maxNames = 5;
 const stages = ['request', 'response'] as const satisfies readonly Stage[];
 
 /**
- * Warns of enforced local rules that decide no test: nothing shows that they fire. Rules that call a provider are not
- * run in tests of a policy alone, and observe rules never decide. A test of one section also
- * covers a rule of the other section with the same content.
+ * Warns of enforced local rules that decide no test, so that no test shows that they match. Tests of a policy do not
+ * run rules that call a provider, and rules in mode observe never decide. A test of one section also covers a rule of
+ * the other section with the same content.
  */
 export function testWarnings(definition: Definition, tests: readonly RunTest[]): readonly string[] {
   if (tests.length === 0) return ['it has no tests: nothing shows that its rules fire'];

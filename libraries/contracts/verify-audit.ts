@@ -6,10 +6,10 @@ type AuditBreak = { readonly chain: string; readonly number: number; readonly pr
 type Progress = { number: number; hash: string; retained: string | undefined };
 
 /**
- * Proves chains of audit entries: every hash, every link, and that nothing is missing between what retention removed and
- * the newest entry that the list of chains named.
- * @param chains as they were read before the entries
- * @param form isPart: the entries before the first one were left out and are not proved to be removed by retention
+ * Proves chains of audit entries: every hash, every link, and that no entry is missing between the entries that
+ * retention removed and the newest entry in the list of chains.
+ * @param chains the list of chains, which must be read before the entries
+ * @param form isPart: earlier entries were left out, and it is not proved that retention removed them
  */
 export function createAuditVerifier(
   chains: readonly AuditChain[],
@@ -17,7 +17,7 @@ export function createAuditVerifier(
 ): {
   /** Takes the entries of all chains, each chain in the order of its numbers. */
   readonly add: (entry: AuditEntry) => void;
-  /** The first break of each chain that has one. Called after the last entry. */
+  /** The first break of each chain that has one. Must be called after the last entry. */
   readonly end: () => readonly AuditBreak[];
 } {
   const known = new Map(chains.map((one) => [one.chain, one]));

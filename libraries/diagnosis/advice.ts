@@ -212,7 +212,7 @@ export function ruleProviderAdvice(reason: string): string | undefined {
   return `${capitalized(remedy)}. The next check that succeeds clears this; the gateway repeats one automatically.`;
 }
 
-/** The remedy for a reason; for an unknown one, where to look. */
+/** The remedy for a reason; for an unknown reason, the place where to look. */
 export function adviceFor(reason: string, names: AdviceNames): string {
   const found = Object.hasOwn(advice, reason) ? advice[reason] : undefined;
   return found?.(names) ?? 'See the conditions of the binding and the log of the operator.';

@@ -8,14 +8,14 @@ export type AgentRow = {
   readonly name: string;
   /** The AgentVersion that every ready gateway replica serves. */
   readonly version?: string;
-  /** The one on trial with its share of the callers. */
+  /** The version on trial, with the share of callers that it serves. */
   readonly canary?: string;
   /** Previous versions that run on, newest first. */
   readonly previous: readonly string[];
   readonly state: ServedState;
   /** Address for clients. */
   readonly url?: string;
-  /** The reason why it is not served as declared; absent when it is. */
+  /** The reason why the agent is not served as declared; absent when it is. */
   readonly why?: string;
 };
 

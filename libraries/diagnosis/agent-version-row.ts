@@ -6,12 +6,12 @@ export type AgentVersionState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'd
 
 export type AgentVersionRow = {
   readonly name: string;
-  /** The agent that it is a version of. */
+  /** The agent to which the version belongs. */
   readonly agent: string;
   readonly state: AgentVersionState;
-  /** Texts of callers, or those of the agent, are not checked by a policy. */
+  /** Whether texts of callers, or texts of the agent, are not checked by a policy. */
   readonly unguarded: boolean;
-  /** Why it is not ready, or not yet deleted; absent when it is ready. */
+  /** The reason why the version is not ready, or not yet deleted; absent when it is ready. */
   readonly why?: string;
 };
 

@@ -12,7 +12,7 @@ export type BindingDependencies = {
   /** The policy that the binding names; absent if it names none or the policy does not exist. */
   readonly policy?: Stored<GuardrailPolicy>;
   readonly route?: Stored<GatewayRoute>;
-  /** The workload of the route, and that of the application in progress; `unread` where workloads are not read. */
+  /** The workload of the route and the workload of the application in progress; `unread` if workloads are not read. */
   readonly workloads: readonly Stored<RuntimeWorkload>[] | 'unread';
   /** Reports of the replicas of the gateway of the binding. */
   readonly reports: readonly Stored<GatewayReport>[];

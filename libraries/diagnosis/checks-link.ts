@@ -2,8 +2,8 @@ import { type Conditioned, declaredLink } from './explain-declared.ts';
 import type { Link } from './links.ts';
 
 /**
- * Whether the detectors and classifiers of its policies judge. Absent where an earlier operator wrote the status, and while
- * nothing reports it.
+ * Whether the detectors and classifiers of its policies return judgements. Absent if an earlier operator wrote the
+ * status, or if no process reports this.
  */
 export function checksLink(resource: Conditioned): readonly Link[] {
   const link = declaredLink(resource, 'Checks', 'ProviderReachable');

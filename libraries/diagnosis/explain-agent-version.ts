@@ -33,7 +33,10 @@ export function explainAgentVersion(
   return { agentVersion: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
 }
 
-/** The policy that guards a version; undefined if its two texts have different ones, of which the message names one. */
+/**
+ * The policy that guards a version; undefined if requests and responses have different policies, one of which the
+ * message names.
+ */
 function policyOf({ spec: { guardrails } }: AgentVersion): string | undefined {
   const policies = [guardrails.input, guardrails.output].flatMap((one) =>
     one.mode === 'Policy' ? [one.policyRef.name] : [],
@@ -58,7 +61,7 @@ function processLink(resource: Stored<AgentVersion>): Link {
 
 const waiting: ReadonlySet<string> = new Set(['Starting', 'Draining', 'CardNotVerified']);
 
-/** Without a process that serves it there is no card to verify, so that the process is the cause. */
+/** If no process serves the version there is no card to verify, so that the missing process is the cause. */
 function cardLink(resource: Stored<AgentVersion>): Link {
   const link = declaredLink(resource, 'Card', 'CardVerified');
   return link.reason === 'NotRunning' || link.reason === 'CardNotRead' ? { ...link, state: 'aside' } : link;

@@ -54,7 +54,7 @@ function accessLink(link: Link): Link {
   return link.reason === notConfigured ? { ...link, state: 'aside' } : link;
 }
 
-/** A route is made once a version is ready, so that the version is the cause of an absent one. */
+/** A route is made once a version is ready, so that an absent route has its cause in the version. */
 function routeLink(link: Link): Link {
   return link.reason === notConfigured || link.reason === 'NoRoute' ? { ...link, state: 'aside' } : link;
 }

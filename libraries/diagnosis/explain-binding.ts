@@ -23,16 +23,16 @@ const unguardedText = 'UNGUARDED: requests and answers are not checked';
 export type Explanation = {
   readonly binding: string;
   readonly state: ReturnType<typeof stateOf>['state'];
-  /** The first cause in one sentence, or that the binding is applied. */
+  /** The first cause in one sentence, or the statement that the binding is applied. */
   readonly summary: string;
-  /** The first cause; absent when nothing is wrong. */
+  /** The first cause; absent when there is no problem. */
   readonly cause?: Link;
   readonly whatToDo?: string;
   /** The application that serves requests now. */
   readonly serves: string;
-  /** Its author and message; absent if neither was recorded. */
+  /** The author and the message of the last change; absent if neither was recorded. */
   readonly appliedBy?: ChangeNote;
-  /** From the operator to the replicas, in the order of a rollout. */
+  /** The links from the operator to the replicas, in the order of a rollout. */
   readonly chain: readonly Link[];
 };
 
@@ -100,7 +100,7 @@ function causeOf(facts: BindingDependencies, chain: readonly Link[]): Link | und
   if (first?.state === 'open' && operator?.state === 'fault') return operator;
   if (first?.reason === 'Starting') return others.find(isFaultyWorkload) ?? first;
   if (first?.reason !== 'NotLookedAt') return first;
-  // When there is a leader, the generation that it has not processed yet is the cause.
+  // If there is a leader, the cause is that it has not processed the newest generation yet.
   return facts.surroundings.operator.state === 'absent' ? operator : first;
 }
 

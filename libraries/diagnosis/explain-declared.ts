@@ -6,9 +6,9 @@ import { sentence } from './sentence.ts';
 /** Why a resource is, or is not, as it declares. */
 export type DeclaredExplanation<State extends string> = {
   readonly state: State;
-  /** The first cause in one sentence, or that the resource is ready. */
+  /** The first cause in one sentence, or the statement that the resource is ready. */
   readonly summary: string;
-  /** The first cause; absent when nothing is wrong. */
+  /** The first cause; absent when there is no problem. */
   readonly cause?: Link;
   readonly whatToDo?: string;
   /** The steps from the operator to the declared object. */
@@ -25,7 +25,10 @@ type Declared<State extends string> = {
   readonly program: string;
 };
 
-/** The first link that is not well is the cause. Without an operator no open step ends, so that it is the cause of one. */
+/**
+ * The cause is the first link with a problem. Without an operator no step in progress ends, so that the missing
+ * operator is the cause of such a step.
+ */
 export function explainDeclared<State extends string>(declared: Declared<State>): DeclaredExplanation<State> {
   const { title, state, stateWords, chain, program } = declared;
   const [operator, ...conditions] = chain;
@@ -47,7 +50,7 @@ export type Conditioned = {
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 };
 
-/** A condition of the current generation as one step. */
+/** A condition of the current generation, as one step. */
 export function declaredLink({ metadata, status }: Conditioned, part: string, type: string): Link {
   const condition = status?.conditions?.find((one) => one.type === type);
   if (condition?.observedGeneration !== metadata.generation || condition === undefined) {

@@ -11,7 +11,7 @@ import { routeStateOf } from './route-state.ts';
 import { sentence } from './sentence.ts';
 import type { InstallationProblem } from './surroundings.ts';
 
-/** One step between a binding and its application. `aside` steps are shown and block nothing. */
+/** One step between a binding and its application. `aside` steps are shown, but do not block the application. */
 export type Link = {
   readonly part: string;
   readonly state: 'well' | 'open' | 'fault' | 'aside';
@@ -37,7 +37,7 @@ function problemLink(step: string, { part, reason, message }: InstallationProble
   return { part: step, state: 'fault', reason, message: `${part}: ${message}` };
 }
 
-/** A condition of the binding, if it is about its current generation. */
+/** A condition of the binding, if the condition refers to the current generation. */
 export function conditionLink(part: string, type: string, { binding }: BindingDependencies): Link {
   const condition = conditionOf(binding.status?.conditions, type);
   const { generation } = binding.metadata;
@@ -74,7 +74,7 @@ export function providerLinks(facts: BindingDependencies): readonly Link[] {
   return [{ ...link, message: `${link.message} Endpoint: ${endpoint}.${named}` }];
 }
 
-/** The condition ResolvedRefs; for an unknown revision its message also names the newest one. */
+/** The step of the condition ResolvedRefs; for an unknown revision its message also names the newest revision. */
 export function referencesLink(facts: BindingDependencies): Link {
   const link = conditionLink('References', 'ResolvedRefs', facts);
   const newest = facts.policy?.status?.latestRevision?.number;
@@ -148,7 +148,10 @@ export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingDepend
   return `revision ${guardrail.policyRevision} of ${isKnown ? policy.metadata.name : `the policy ${guardrail.policyId}`}`;
 }
 
-/** Every replica of the gateway. An application does not wait for unready replicas while another one is ready. */
+/**
+ * The steps of all replicas of the gateway. An application does not wait for unready replicas while another replica is
+ * ready.
+ */
 export function replicaLinks({ binding, route, reports, surroundings }: BindingDependencies): readonly Link[] {
   const { gateway } = binding.spec;
   const isAnyReady = reports.some(({ spec }) => spec.ready);

@@ -5,12 +5,12 @@ import { createdAnnotation } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 
-/** The difference of two revisions as YAML in the unified format; empty when there is none. */
+/** The difference between two revisions as YAML in the unified format; empty when they are equal. */
 export function revisionDiff(before: Stored<PolicyRevision>, after: Stored<PolicyRevision>): string {
   return unifiedDiff(sideOf(before), sideOf(after));
 }
 
-/** When a revision was recorded; a restored one keeps the time of its first record. */
+/** The time at which a revision was recorded; a restored revision keeps the time of its first record. */
 export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
   return metadata.annotations?.[createdAnnotation] ?? metadata.creationTimestamp;
 }

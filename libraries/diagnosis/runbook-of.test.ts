@@ -10,7 +10,7 @@ const cause = (part: string, rule?: string) => ({
   ...(rule === undefined ? {} : { rule }),
 });
 
-test('a binding that needs attention has the runbook of its first cause, and one without a cause has none', () => {
+test('a binding that needs attention has the runbook of its first cause, and a binding without a cause has no runbook', () => {
   expect(runbookOf({ state: 'pending', cause: cause('Operator') })).toBe('no-leader');
   expect(runbookOf({ state: 'applied', cause: cause('Provider') })).toBe('provider-unreachable');
   expect(runbookOf({ state: 'applied', cause: cause('Provider', 'toxicity') })).toBe('rule-errors');

@@ -11,7 +11,7 @@ export const bindingRunbooks = [
   'gateway-degraded',
 ] as const;
 
-/** The runbook for the first cause of a binding that needs attention; undefined if nothing is wrong. */
+/** The runbook for the first cause of a binding that needs attention; undefined if there is no problem. */
 export function runbookOf({
   state,
   cause,

@@ -2,10 +2,13 @@ import { applicationOutcome, type ConditionState, conditionState } from '#resour
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** The states of the management API; `unguarded` is its `unbound`, and `deleting` is pending there. */
+/**
+ * The states of the management API, with two changes: `unguarded` is `unbound` there, and `deleting` is `pending`
+ * there.
+ */
 export type ShownState = Exclude<ConditionState, 'unbound'> | 'unguarded' | 'deleting';
 
-/** The state of a binding, and why it is not the desired one. */
+/** The state of a binding, and the reason why it is not the desired state. */
 export function stateOf(binding: Stored<ModelBinding>): { readonly state: ShownState; readonly why?: string } {
   const { metadata, status } = binding;
   if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', why: readyMessage(binding) };

@@ -2,9 +2,9 @@
 export type ProcessView = {
   readonly name: string;
   readonly ready: boolean;
-  /** False if it is known to be frozen; absent otherwise. */
+  /** False if the replica is known to be frozen; absent otherwise. */
   readonly answering?: boolean;
-  /** Why it is not ready, if known. */
+  /** The reason why it is not ready, if known. */
   readonly problem?: string;
 };
 
@@ -49,6 +49,6 @@ export type InstallationProblem = {
 export type Surroundings = {
   readonly operator: OperatorView;
   readonly gateways?: readonly ProcessView[];
-  /** Problems that cause others come first. */
+  /** Problems of the installation; a problem that causes others is listed before them. */
   readonly problems: readonly InstallationProblem[];
 };

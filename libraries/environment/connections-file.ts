@@ -54,7 +54,9 @@ export const connectionsFileSchema = z.strictObject({ connections: z.array(conne
 
 export type FlowConnection = z.output<typeof connection>;
 
-/** Reads the file of connections; without the file there are none. Problems do not repeat content of the file. */
+/**
+ * Reads the file of connections; without the file there are no connections. Problems do not repeat content of the file.
+ */
 export async function readConnectionsFile(
   path: string,
 ): Promise<{ readonly value: readonly FlowConnection[]; readonly problems: readonly string[] }> {

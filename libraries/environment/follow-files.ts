@@ -14,7 +14,7 @@ type FollowOptions<T> = {
   readonly paths: readonly string[];
   /** Reads all files. @throws ConfigError with one sentence per problem */
   readonly read: () => Promise<T>;
-  /** Called when content takes effect, the first one included. */
+  /** Called when new content takes effect, including the first content. */
   readonly onTaken: (value: T, isFirst: boolean) => void;
   /** Called with the problems of a change that is refused. */
   readonly onRefused: (problems: readonly string[]) => void;
@@ -24,7 +24,7 @@ type FollowOptions<T> = {
 /**
  * Reads files, and reads them again when they have changed. Files are polled, because a mounted ConfigMap is a symbolic
  * link that is replaced. A file is read when two polls found the same state, so that a half-written file is not taken
- * for a shorter list. A changed file with a problem, or a missing one, changes nothing until it is corrected.
+ * for a shorter list. While a file is missing or has a problem, the earlier content stays in use.
  * @throws ConfigError when the files cannot be used at the start
  */
 export async function followFiles<T>(options: FollowOptions<T>): Promise<Followed<T>> {
@@ -78,7 +78,7 @@ export async function followFiles<T>(options: FollowOptions<T>): Promise<Followe
   };
 }
 
-/** For each existing file, by its path, a value that changes when the file is written or replaced. */
+/** For each existing file, by its path: a value that changes when the file is written or replaced. */
 type Stamps = ReadonlyMap<string, string>;
 
 async function stampsOf(paths: readonly string[]): Promise<Stamps> {

@@ -7,8 +7,8 @@ import { fieldProblems, readShape } from '#contracts/read-shape';
 type FileContent<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
- * Reads one YAML file of the environment. A missing file gives `absent`, or a problem if `absent` is undefined. Problems
- * do not repeat content of the file.
+ * Reads one YAML file of the environment. For a missing file the result is `absent`, or a problem if `absent` is
+ * undefined. Problems do not repeat content of the file.
  */
 export async function readYamlFile<S extends z.ZodType, A extends z.infer<S> | undefined>(
   path: string,

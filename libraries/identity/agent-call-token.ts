@@ -19,10 +19,13 @@ import { budgetSchema, type GrantedBudget } from './run-grant.ts';
 import { isSecond } from './validate-claims.ts';
 
 const kind = { typ: 'portcullis-agent-call+jwt', longestSeconds: gatewayTokenLimits.workloadSeconds } as const;
-/** The route of the called agent selects the version, so that the token names none. */
+/** The route of the called agent selects the version, so that the token contains no version. */
 const versionId = 'served';
 
-/** A call of one agent by another one. `actors` begins with the caller, `agentId` is the called agent. */
+/**
+ * The claims of a call of one agent by another agent. `actors` begins with the calling agent; `agentId` is the called
+ * agent.
+ */
 type AgentCallClaims = Omit<DelegatedMember, 'versionId'> & {
   /** The remaining budget of the run of the caller. */
   readonly budget: GrantedBudget;
@@ -38,8 +41,9 @@ type MintAgentCallOptions = AgentCallClaims & {
 };
 
 /**
- * Signs the right of an agent to call another one in the name of a person.
- * @throws UnsignableTokenError: actor_repeated for an agent that is in the chain, actors_too_many for a fifth actor
+ * Signs the right of an agent to call another agent in the name of a person.
+ * @throws UnsignableTokenError: actor_repeated for an agent that is already in the chain, actors_too_many for a fifth
+ * actor
  */
 export async function mintAgentCallToken(options: MintAgentCallOptions): Promise<string> {
   const { clock = systemClock, agentId, groups, budget, deadline } = options;
@@ -54,10 +58,10 @@ export async function mintAgentCallToken(options: MintAgentCallOptions): Promise
   });
 }
 
-/** A verified call of one agent by another one. */
+/** A verified call of one agent by another agent. */
 export type VerifiedAgentCall = AgentCallClaims & { readonly kind: 'agent_call' };
 
-/** Whether a text is a token of this kind, by its header alone: nothing is verified. */
+/** Whether a text is a token of this kind, according to its header only: the signature is not verified. */
 export function isAgentCallToken(token: string): boolean {
   return readToken(token, { types: new Set([kind.typ]), algorithms: ['EdDSA'] }).kind === 'token';
 }
@@ -88,7 +92,7 @@ export function createAgentCallVerifier(options: {
       const budget = budgetSchema.safeParse(own(claims, 'budget'));
       const groups = groupsClaim(claims);
       const deadline = own(claims, 'deadline');
-      // Only an agent holds such a token, so that its chain has at least one actor.
+      // Only agents get such a token, so that its chain has at least one actor.
       const isComplete = budget.success && groups !== undefined && isSecond(deadline) && read.actors.length > 0;
       if (!isComplete) return refuseToken('claims_invalid');
       const { issuedAt: _, expiresAt: __, versionId: ___, ...call } = read;

@@ -27,16 +27,16 @@ export function tenantIssuer(tenant: string): string {
 export function createTokenAuthorizer(options: TokenOptions): CallerAuthorizer {
   const issuers = namesOf(options.issuers);
   return authorizeTokens(options, {
-    // A gateway in development mode signs for users that nothing has authenticated.
+    // A gateway in development mode signs tokens for users that were not authenticated.
     isUser: (issuer) => !issuer.startsWith(developmentPrefix),
     issuersOf: () => issuers,
   });
 }
 
 /**
- * Development mode with agents: a request without a token is that of the person in its headers, and a request with one
- * is that of an agent that acts for such a person, identified only by the token. No token names a user of production
- * mode.
+ * Development mode with agents: a request without a token belongs to the person in its headers, and a request with a
+ * token belongs to an agent that acts for such a person and is identified only by the token. No token names a user of
+ * production mode.
  * @throws Error for an issuer whose name is kept for development mode
  */
 export function createDevelopmentAuthorizer(options: TokenOptions): CallerAuthorizer {
@@ -104,8 +104,9 @@ function authorizeTokens(
 
 /**
  * Development mode, without authentication: the identity comes from X-Tenant-Id, X-User-Id, X-Groups, X-Principals and
- * X-Agent-Id. Its users and agents belong to an issuer of their tenant, so that a name is another user in another tenant
- * and never a user of production mode. Authorization is not read, and a request for the name of another site is refused.
+ * X-Agent-Id. Its users and agents belong to an issuer of their tenant, so that the same name is a different user in
+ * each tenant and never a user of production mode. The header Authorization is not read, and a request whose host name
+ * belongs to another site is refused.
  */
 export function createHeaderAuthorizer(): CallerAuthorizer {
   return {

@@ -14,7 +14,7 @@ const agent = headerParameter('X-Agent-Id', 'Development mode: the agent that ac
 /** The headers of every operation of a service with tenants, and the trace id. */
 export const callerParameters: readonly Parameter<never>[] = [tenant, user, agent, traceIdParameter];
 
-/** The same where groups and further principals of the user have rights. */
+/** The header parameters of operations for which groups and further principals of the user have rights. */
 export const memberParameters: readonly Parameter<never>[] = [
   tenant,
   user,

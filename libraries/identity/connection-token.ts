@@ -25,7 +25,7 @@ type MintConnectionOptions = DelegatedCall & {
 };
 
 /**
- * Signs the right of one version of an agent to call one connection, in the name of a subject.
+ * Signs the right of one version of an agent to call one connection in the name of a subject.
  * @throws UnsignableTokenError
  */
 export async function mintConnectionToken(options: MintConnectionOptions): Promise<string> {

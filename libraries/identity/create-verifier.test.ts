@@ -158,7 +158,7 @@ describe('malformed tokens', () => {
     expect(await outcome(await signText(ec, text))).toBe('401 token_malformed');
   });
 
-  test('a token of 8192 characters is accepted, a longer one is refused', async () => {
+  test('a token of 8192 characters is accepted, and a longer token is refused', async () => {
     const room = 8_192 - (await signed({ ...good, pad: '' })).length;
     const fill = Math.floor((room * 3) / 4);
     let pad = '';
@@ -288,7 +288,7 @@ describe('invalid claims', () => {
     expect(await outcome(await signed(claims))).toBe(expected);
   });
 
-  test('an act chain of 4 actors is accepted, one of 5 is refused', async () => {
+  test('an act chain of 4 actors is accepted, and a chain of 5 actors is refused', async () => {
     const chain = (length: number): object =>
       Array.from({ length }).reduce<object>((act, _, at) => ({ sub: `a${at}`, ...(at === 0 ? {} : { act }) }), {});
     expect(await verify(await signed({ ...good, act: chain(4) }))).toMatchObject({ actors: { length: 4 } });

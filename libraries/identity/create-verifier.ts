@@ -12,22 +12,22 @@ export type { Identity, TokenError } from './identity.ts';
 export type TrustedIssuer = {
   /** Claim `iss`, compared exactly. */
   readonly issuer: string;
-  /** Must be one of the claim `aud`. */
+  /** The audience that the claim `aud` must contain. */
   readonly audience: string;
-  /** Where the keys of the issuer are: a URL, or the path of a mounted file. */
+  /** The location of the keys of the issuer: a URL, or the path of a mounted file. */
   readonly jwks: KeyPlace;
   /** Claim that holds the names of the subject's groups; without it no token of the issuer names a group. */
   readonly groupsClaim?: string;
   /** Tenants of every token of the issuer. */
   readonly tenants?: readonly string[];
-  /** Claim that holds further tenants of the subject. */
+  /** The claim that contains further tenants of the subject. */
   readonly tenantsClaim?: string;
   /**
-   * Claim that names the issuer of the subject, for an issuer that signs tokens for users of others, as the gateway does
-   * for agents. Such an issuer can name every user; a token without the claim is refused.
+   * The claim that names the issuer of the subject, for an issuer that signs tokens for users of other issuers, as the
+   * gateway does for agents. Such an issuer can name every user; its tokens without this claim are refused.
    */
   readonly subjectIssuerClaim?: string;
-  /** Further conditions on the tokens of the issuer. */
+  /** Further conditions that the tokens of the issuer must meet. */
   readonly tokens?: TokenConditions;
 };
 
@@ -36,7 +36,7 @@ type VerifierOptions = {
   readonly clock?: Clock;
   /**
    * Called when the keys of an issuer cannot be loaded; the message contains no token.
-   * @param traceId that of the request that needed them, where the caller named it
+   * @param traceId the trace id of the request that needed the keys, if the caller passed it
    */
   readonly onUnavailable?: (issuer: string, error: KeysError, traceId: string | undefined) => void;
 };
@@ -45,7 +45,7 @@ export type Verifier = {
   /**
    * The identity of a token, for one request. Never throws because of a token, an issuer or a network: if the keys
    * cannot be loaded the error is `identity_unavailable`.
-   * @param traceId that of the request
+   * @param traceId the trace id of the request
    */
   verify(token: string, traceId?: string): Promise<Identity | TokenError>;
 };
@@ -70,7 +70,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
         const keys = await issuer.cache.keysFor(kid);
         const fault = await signatureFault(token, keys, options);
         if (fault !== undefined) {
-          // A token that names no key tells only by its signature that the issuer has a new one.
+          // A token without a key id shows only by its signature that the issuer has a new key.
           const isOfNewKey = kid === undefined && (fault.code === 'key_unknown' || fault.code === 'signature_wrong');
           const newer = isOfNewKey ? await issuer.cache.keysAfter(keys) : undefined;
           const left = newer === undefined ? fault : await signatureFault(token, newer, options);

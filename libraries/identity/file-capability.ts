@@ -58,7 +58,7 @@ type MintCapabilityOptions = {
   readonly clock?: Clock;
 };
 
-/** A new key for capabilities, and its public half for a JWKS file. */
+/** Creates a new key for capabilities, with its public half for a JWKS file. */
 export async function createCapabilityKey(
   kid: string,
 ): Promise<{ readonly kid: string; readonly privateKey: KeyObject; readonly jwk: JWK }> {
@@ -66,7 +66,9 @@ export async function createCapabilityKey(
   return { kid, privateKey: KeyObject.from(privateKey), jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
 }
 
-/** Signs the right to read one file in one session of one agent, as a reference that its owner can hand over. */
+/**
+ * Signs the right to read one file in one session of one agent, as a reference that the owner of the file can pass on.
+ */
 export async function mintFileReference(options: MintCapabilityOptions): Promise<FileReference> {
   const { key, issuer, file, agentId, operation, session, acting, caller, reads = 1 } = options;
   const { ttlSeconds = 600, clock = systemClock } = options;
@@ -100,7 +102,7 @@ export async function mintFileReference(options: MintCapabilityOptions): Promise
   };
 }
 
-/** A capability whose signature and binding hold. Reads, revocation and the stored file are checked by its store. */
+/** A capability whose signature and binding are valid. The store checks reads, revocation and the stored file. */
 type FileCapability = {
   readonly kind: 'capability';
   readonly id: string;
@@ -120,7 +122,7 @@ export type FileCapabilityVerifier = {
 
 /**
  * Verifies the capabilities of one file service (docs/design/file-references.md). Each member of the reference must
- * equal its claim, so that nothing of a reference can be changed or moved to another one.
+ * equal its claim, so that no member can be changed or moved to another reference.
  */
 export function createFileCapabilityVerifier(options: {
   readonly issuer: string;

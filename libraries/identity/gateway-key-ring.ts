@@ -10,7 +10,7 @@ import {
 import { KeyCache } from './key-cache.ts';
 import { KeysError, type PublicKeys, readPublicKeys } from './public-keys.ts';
 
-/** How long the keys of a file are used before it is read again, milliseconds. */
+/** How long the keys of a file are used before the file is read again, milliseconds. */
 const freshMs = 1_000;
 
 /** The keys of the gateway in a mounted file, which is read again after a second. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { type GatewayKey, gatewayTokenLimits } from './gateway-token.ts';
 
-/** Maximum number of keys of one file. */
+/** Maximum number of keys in one file. */
 const mostKeys = 8;
 /** Largest file of keys, bytes. */
 const maxFileBytes = 65_536;
@@ -16,9 +16,9 @@ const fileSchema = z.strictObject({
       z.strictObject({
         /** An Ed25519 private key, PKCS #8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. */
         pem: z.string().max(1_024),
-        /** When the key begins to sign; from the creation of the file when absent. */
+        /** The time from which the key signs; by default the creation of the file. */
         signsFrom: z.iso.datetime().optional(),
-        /** When the key stops signing; when another key begins to sign when absent. */
+        /** The time until which the key signs; by default the time from which another key signs. */
         signsUntil: z.iso.datetime().optional(),
       }),
     )
@@ -27,7 +27,7 @@ const fileSchema = z.strictObject({
 });
 type StoredKey = z.infer<typeof fileSchema>['keys'][number];
 
-/** A private key of the gateway with its public part and the time in which it signs. */
+/** A private key of the gateway with its public part and the period in which it signs. */
 export type HeldGatewayKey = GatewayKey & {
   readonly jwk: JWK;
   readonly signsFrom: Date | undefined;
@@ -47,7 +47,7 @@ export class GatewayKeysError extends Error {
 
 /**
  * The keys of a file, the newest first. The id of a key is its thumbprint (RFC 7638), so that all replicas and all
- * processes that read the file use the same one.
+ * processes that read the file use the same id.
  * @throws GatewayKeysError
  */
 export async function readGatewayKeys(path: string): Promise<HeldGatewayKeys> {
@@ -60,7 +60,7 @@ export async function readGatewayKeys(path: string): Promise<HeldGatewayKeys> {
   }
 }
 
-/** Creates a file with one new key if it is missing, readable by its owner only. @throws GatewayKeysError */
+/** If the file is missing, creates it with one new key, readable by its owner only. @throws GatewayKeysError */
 export async function ensureGatewayKeys(path: string): Promise<void> {
   const isMissing = await readFile(path).then(
     () => false,
@@ -70,7 +70,7 @@ export async function ensureGatewayKeys(path: string): Promise<void> {
   else await readStored(path);
 }
 
-/** The key that signs at a time: the newest one that was published long enough. */
+/** The key that signs at a given time: the newest key that has been published long enough. */
 export function gatewayKeyAt(keys: HeldGatewayKeys, now: Date): HeldGatewayKey {
   return keys.find(({ signsFrom }) => signsFrom === undefined || signsFrom <= now) ?? keys.at(-1) ?? keys[0];
 }

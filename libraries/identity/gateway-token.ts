@@ -8,7 +8,7 @@ import { kidOf, own, readToken } from './read-token.ts';
 import { actorsOf, type Claims, isName, isSecond, timeFault } from './validate-claims.ts';
 import { signatureFault } from './verify-signature.ts';
 
-/** The audience of one agent, in each of its versions: of calls by other agents, and of file capabilities. */
+/** The audience of one agent, for all of its versions: of calls by other agents, and of file capabilities. */
 export function agentAudience(agentId: string): string {
   return `urn:portcullis:agent:${encodeURIComponent(agentId)}`;
 }
@@ -17,7 +17,7 @@ export function agentAudience(agentId: string): string {
 export const gatewayTokenLimits = {
   /** Longest life of a workload token, seconds. */
   workloadSeconds: 60,
-  /** Longest life of a run grant, seconds: that of a run. */
+  /** Longest lifetime of a run grant, seconds: as long as a run may take. */
   grantSeconds: 900,
   /** Largest clock skew between gateway and agent, seconds. */
   skewSeconds: 5,
@@ -78,30 +78,33 @@ export type DelegatedCall = {
   readonly subject: Subject;
   /** The agents between the user and this agent, the direct caller first. */
   readonly actors: readonly Subject[];
-  /** The tenant of the user in this call; absent if the user has none or several and did not choose. */
+  /** The tenant of the user in this call; absent if the user has no tenant, or has several and chose none. */
   readonly tenant?: string;
 };
 
-/** A call for which the gateway issues further tokens: it also has the groups of the user. */
+/** A call for which the gateway issues further tokens; unlike other calls, it has the groups of the user. */
 export type DelegatedMember = DelegatedCall & {
   /** Groups that the issuer of the user named. */
   readonly groups: readonly string[];
 };
 
 type GatewayTokenKind = {
-  /** Header `typ`, which differs by kind: a token of one kind is refused where another is expected. */
+  /**
+   * The value of the header `typ`, which differs for each kind: a token of one kind is refused where another kind is
+   * expected.
+   */
   readonly typ: string;
   readonly longestSeconds: number;
-  /** Whether its verifier accepts a token once, so that its signature is never verified again. */
+  /** Whether its verifier accepts a token only once, so that no signature is verified twice. */
   readonly isUsedOnce?: boolean;
 };
 
-/** The values of the claims that both kinds share. */
+/** The values of the claims that all kinds share. */
 type GatewayClaims = DelegatedCall & {
   readonly tokenId: string;
-  /** Seconds since 1970. */
+  /** Time of issue, seconds since 1970. */
   readonly issuedAt: number;
-  /** Seconds since 1970. */
+  /** Time of expiry, seconds since 1970. */
   readonly expiresAt: number;
 };
 
@@ -147,8 +150,8 @@ export async function signGatewayToken(options: SignOptions): Promise<string> {
 }
 
 /**
- * A JWS in compact form (RFC 7515, section 7.1). It is signed on this thread: an Ed25519 signature takes less time than a
- * task of the thread pool, which every call of an agent would wait for.
+ * A JWS in compact form (RFC 7515, section 7.1). The text is signed on this thread, because an Ed25519 signature takes
+ * less time than a task of the thread pool, for which every call of an agent would wait.
  */
 function signedText(header: object, claims: object, { privateKey }: GatewayKey): string {
   const [head, body] = [header, claims].map((one) => Buffer.from(JSON.stringify(one)).toString('base64url'));
@@ -156,7 +159,7 @@ function signedText(header: object, claims: object, { privateKey }: GatewayKey):
   return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`;
 }
 
-/** The claim `act` of a chain (RFC 8693, section 4.1); undefined for an empty one. */
+/** The claim `act` for a chain of actors (RFC 8693, section 4.1); undefined for an empty chain. */
 export function actClaim(actors: readonly Subject[]): object | undefined {
   return actors.reduceRight<object | undefined>(
     (inner, one) => ({ iss: one.issuer, sub: one.subject, ...(inner === undefined ? {} : { act: inner }) }),
@@ -227,7 +230,9 @@ export function readGatewayClaims(claims: Claims, expected: Expected): GatewayCl
   return tenant === undefined ? call : { ...call, tenant };
 }
 
-/** The groups of the user in a token; undefined if they are no list of names. An absent claim names none. */
+/**
+ * The groups of the user in a token; undefined if the claim is not a list of names. An absent claim means no groups.
+ */
 export function groupsClaim(claims: Claims): readonly string[] | undefined {
   const found = own(claims, 'groups') ?? [];
   if (!Array.isArray(found) || found.length > tokenLimits.groups || !found.every(isName)) return undefined;

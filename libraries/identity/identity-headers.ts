@@ -4,7 +4,10 @@ import { isName } from './validate-claims.ts';
 /** The content of a header: absent, its values, or text that is not a list of names. */
 type Names = { readonly ok: true; readonly names: readonly string[] } | { readonly ok: false };
 
-/** The one name in a header that appears at most once; undefined where it is absent, `invalid` where it is not a name. */
+/**
+ * The only name in a header that may appear at most once; undefined if the header is absent, `invalid` if its value is
+ * not a name.
+ */
 export function oneName(
   rawHeaders: readonly string[],
   header: string,

@@ -2,7 +2,7 @@ import { ConfigError, setting } from '#kit/env/read-environment';
 import { isLoopback } from '#kit/env/require-loopback';
 import type { HostPort } from '#kit/env/setting';
 
-/** Where a service with tenants takes its callers from. */
+/** The settings by which a service with tenants identifies its callers. */
 export const identitySettings = {
   PORTCULLIS_IDENTITY: setting.choice({
     help: 'production: callers have a verified token; development: headers name the caller, without authentication, and the API listens on 127.0.0.1 or [::1] only',
@@ -33,8 +33,8 @@ export function identityOf(mode: 'production' | 'development', issuersFile: stri
 }
 
 /**
- * The address of an API whose callers are those of `identity`. Development mode authenticates nothing, so that the API is
- * for this machine only.
+ * The address of an API whose callers are identified as in `identity`. Development mode authenticates no caller, so
+ * that the API may be reached from this machine only.
  * @throws ConfigError for another address in development mode
  */
 export function listenOf<Address extends HostPort>({ mode }: IdentityMode, listen: Address): Address {

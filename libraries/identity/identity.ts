@@ -6,16 +6,16 @@ export type Identity = Subject & {
   readonly kind: 'identity';
   /** The act chain (RFC 8693, section 4.1), the direct caller first. */
   readonly actors: readonly Subject[];
-  /** The expected audience; the token may contain others. */
+  /** The expected audience; the token may contain other audiences. */
   readonly audience: string;
   readonly expiresAt: Date;
-  /** Groups that the configured claim of the issuer names; empty without one. */
+  /** The groups in the claim that is configured for the issuer; empty without such a claim. */
   readonly groups: readonly string[];
-  /** Tenants that the configuration or the configured claim of the issuer gives; empty without both. */
+  /** The tenants that the configuration or the configured claim of the issuer defines; empty without both. */
   readonly tenants: readonly string[];
   /** The earliest `exp` of an actor. RFC 8693 gives it no meaning; a service that fails closed may refuse it. */
   readonly actorsExpireAt?: Date;
-  /** Claim `jti`. */
+  /** The id of the token, from the claim `jti`. */
   readonly tokenId?: string;
 };
 
@@ -63,7 +63,10 @@ export function tokenErrorStatus(code: TokenErrorCode): 401 | 503 {
 /** Limits of a token. */
 export const tokenLimits = {
   characters: 8_192,
-  /** Of a subject, an issuer, an audience or an id, in UTF-16 units (OpenID Connect Core 1.0, section 2: `sub`). */
+  /**
+   * Maximum length of a subject, an issuer, an audience or an id, in UTF-16 units (OpenID Connect Core 1.0, section 2:
+   * `sub`).
+   */
   nameLength: 255,
   actors: 4,
   /** Groups of a token, and tenants of a token. */

@@ -27,7 +27,7 @@ test('the keys of an issuer are at a URL or in a file relative to the list', asy
   ]);
 });
 
-test('up to 32 issuers are accepted, more or a repeated one is refused', async () => {
+test('up to 32 issuers are accepted; more issuers or a repeated issuer are refused', async () => {
   const many = (count: number): string =>
     `issuers:\n${Array.from({ length: count }, (_, at) => entry(`i${at}`)).join('')}`;
   expect(await read(many(32))).toHaveLength(32);

@@ -4,10 +4,13 @@ import { readYamlFile } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
 import type { TrustedIssuer } from './create-verifier.ts';
 
-/** Maximum number of issuers of one installation; each has its own series of a metric. */
+/** Maximum number of issuers of one installation, because each issuer has its own metric series. */
 export const maxIssuers = 32;
 const name = z.string().min(1).max(255);
-/** Keys that travel without TLS can be exchanged on the way; on loopback there is no way. */
+/**
+ * The address of keys: without TLS another party could replace the keys on the network, so that http is allowed on
+ * loopback only.
+ */
 const keysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)

@@ -9,9 +9,9 @@ type KeyCacheOptions = {
   readonly freshMs: number;
   /** Age at which keys are no longer used, milliseconds: an issuer revokes a key by no longer publishing it. */
   readonly usableMs: number;
-  /** Shortest time between a load and the next one for an unknown key, milliseconds. */
+  /** Shortest time between a load and the next load for an unknown key, milliseconds. */
   readonly unknownMs: number;
-  /** Shortest time between a failed load and the next one, milliseconds. */
+  /** Shortest time between a failed load and the next load, milliseconds. */
   readonly failedMs: number;
 };
 
@@ -20,7 +20,7 @@ const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000
 /** Makes the cache of a key set (JWKS) in a mounted file. */
 const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
 
-/** Where a key set is: a URL, the path of a mounted file, or a cache that this process already has. */
+/** The location of a key set: a URL, the path of a mounted file, or a cache that this process already has. */
 export type KeyPlace = URL | { readonly file: string } | { readonly cache: KeyCache };
 
 export function openKeyCache(place: KeyPlace, clock: Clock): KeyCache {
@@ -43,7 +43,7 @@ export class KeyCache {
   }
 
   /**
-   * The current keys, loaded again if the named one is unknown.
+   * Returns the current keys, and loads them again if the key with the given id is unknown.
    * @throws KeysError if they cannot be loaded
    */
   async keysFor(kid: string | undefined): Promise<PublicKeys> {
@@ -57,8 +57,8 @@ export class KeyCache {
   }
 
   /**
-   * Keys for a token that these do not verify and that names no key; undefined if they are the current ones and too new to be
-   * loaded again.
+   * Keys for a token that names no key and that the used keys do not verify; undefined if the used keys are the current
+   * ones and were loaded too recently to be loaded again.
    * @throws KeysError if they cannot be loaded
    */
   async keysAfter(used: PublicKeys): Promise<PublicKeys | undefined> {

@@ -13,7 +13,7 @@ export function confirmersOf(names: readonly string[] | undefined): readonly str
   return names ?? [];
 }
 
-/** The form of a person in such a list. */
+/** The form in which a person is written in a list of confirmers. */
 export function confirmerName({ issuer, subject }: Subject): string {
   return `${issuer}|${subject}`;
 }

@@ -15,7 +15,8 @@ type IdTokenOptions = {
 };
 
 /**
- * Signs an ID token (OpenID Connect Core 1.0, section 2). Services refuse it: its type is not that of an access token.
+ * Signs an ID token (OpenID Connect Core 1.0, section 2). Services refuse it, because its type is not that of an access
+ * token.
  * @throws SigningKeysError
  */
 export async function mintIdToken(options: IdTokenOptions): Promise<string> {

@@ -30,7 +30,7 @@ type MintModelOptions = DelegatedCall & {
 };
 
 /**
- * Signs the right of one version of an agent to call the models that it requires, in the name of a subject.
+ * Signs the right of one version of an agent to call its required models in the name of a subject.
  * @throws UnsignableTokenError
  */
 export async function mintModelToken(options: MintModelOptions): Promise<string> {

@@ -24,9 +24,9 @@ export function tenantOfPerson(
 }
 
 /**
- * The person that X-User-Id, X-Tenant-Id and X-Groups name in development mode, without authentication. It is the person
- * of the services with tenants in that mode, whom no token can name.
- * @returns undefined where they do not name one, or where the request is for the name of another site
+ * The person that X-User-Id, X-Tenant-Id and X-Groups name in development mode, without authentication. Services with
+ * tenants know this person in that mode; no token can name the person.
+ * @returns undefined if the headers name no person, or if the host name of the request belongs to another site
  */
 export function personOfHeaders(
   rawHeaders: readonly string[],

@@ -8,7 +8,7 @@ export type PublicKeys = {
   readonly find: ReturnType<typeof createLocalJWKSet>;
 };
 
-/** A JWKS cannot be loaded. The message names its location and none of its content. */
+/** A JWKS cannot be loaded. The message names its location and repeats none of its content. */
 export class KeysError extends Error {
   readonly code = 'keys_unavailable';
 
@@ -25,7 +25,7 @@ const secretMembers = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
 /**
  * Reads a JWKS. Keys of other types or uses, with too few bits or with private members are ignored.
- * @throws KeysError if it is not a JWKS or has no usable key
+ * @throws KeysError if the bytes are not a JWKS or contain no usable key
  */
 export function readPublicKeys(bytes: Uint8Array, place: string): PublicKeys {
   const keys = keysOf(bytes).filter(isUsable);

@@ -1,7 +1,7 @@
 import { bearerToken } from '#kit/http/bearer';
 import { refusal, type TokenError } from './identity.ts';
 
-/** The bearer token of a request, from Node's raw headers. It must not be logged. */
+/** The bearer token of a request, from Node's raw headers. The token must not be logged. */
 export function readBearer(
   rawHeaders: readonly string[],
 ): { readonly kind: 'bearer'; readonly token: string } | TokenError {

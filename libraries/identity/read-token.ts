@@ -9,7 +9,7 @@ const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
 /** The values that the header of a token may have. */
 type ExpectedHeader = {
-  /** Values of `typ`, in lower case; undefined means an absent one. */
+  /** Allowed values of `typ`, in lower case; undefined stands for an absent `typ`. */
   readonly types: ReadonlySet<string | undefined>;
   readonly algorithms: readonly Algorithm[];
 };
@@ -34,7 +34,7 @@ export function readToken(token: string, expected = accessToken): UnverifiedToke
 
 function headerFault(header: Members, expected: ExpectedHeader): TokenErrorCode | undefined {
   if (!expected.algorithms.some((algorithm) => algorithm === header['alg'])) return 'algorithm_refused';
-  // RFC 7515, section 4.1.11: an extension that is not understood must be refused, and none is supported.
+  // An extension that is not understood must be refused (RFC 7515, section 4.1.11), and this program supports none.
   if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64')) return 'critical_refused';
   const { typ, kid } = { typ: own(header, 'typ'), kid: own(header, 'kid') };
   const type = typeof typ === 'string' ? typ.toLowerCase() : typ;
@@ -67,7 +67,7 @@ function objectOf(part: string | undefined): Members | undefined {
   }
 }
 
-/** The last character may have unused bits; ignoring them would allow several spellings of one token. */
+/** The last character may have unused bits; if they were ignored, one token would have several spellings. */
 function isCanonical(part: string | undefined): boolean {
   return part !== undefined && Buffer.from(part, 'base64url').toString('base64url') === part;
 }

@@ -52,7 +52,7 @@ test('a grant is bound to its run, and contains the limits of the run', async ()
   expect(await verifier.verify(grant, run)).toEqual(expected);
 });
 
-test('a grant says whether its run was called over A2A or over MCP, and one with another mode is refused', async () => {
+test('a grant says whether its run was called over A2A or over MCP, and a grant with another mode is refused', async () => {
   const verifier = createRunGrantVerifier({ issuer, jwks: server.url, clock });
   for (const mode of ['A2A', 'MCP'] as const) {
     expect(await verifier.verify(await mint({ mode }), run)).toMatchObject({ kind: 'grant', mode });

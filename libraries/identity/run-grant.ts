@@ -34,13 +34,13 @@ export const budgetSchema = z.strictObject({
 });
 export type GrantedBudget = z.infer<typeof budgetSchema>;
 
-/** The header in which the gateway hands the grant of a run to its agent. */
+/** The header with which the gateway passes the grant of a run to its agent. */
 export const grantHeader = 'x-portcullis-run-grant';
 
 /** The run that a grant is bound to. */
 export type GrantedRun = DelegatedCall & { readonly runId: string };
 
-/** How a run was called. Over A2A its caller also belongs to the group of every caller. */
+/** The protocol of the call that started a run. Over A2A the caller is also a member of the group of all callers. */
 type GrantedMode = 'A2A' | 'MCP';
 
 type MintGrantOptions = GrantedRun & {
@@ -103,7 +103,7 @@ export type RunGrantVerifier = {
    */
   open(token: string): Promise<RunGrant | GatewayTokenRefusal>;
   /**
-   * Accepts a grant of exactly this call, and of exactly this run if `runId` is given, as often as it is presented. Never
+   * Accepts a grant of exactly this call, and of exactly this run if `runId` is given, any number of times. Never
    * throws because of a token or a network.
    */
   verify(

@@ -5,13 +5,16 @@ import { type Clock, systemClock } from '#kit/time/clock';
 type Sealer = {
   /** @param expiresAt the value is refused from then on */
   seal(value: Readonly<Record<string, unknown>>, expiresAt: Date): Promise<string>;
-  /** Undefined for a text that was not sealed with this key and for this purpose, or that expired. */
+  /**
+   * Opens a sealed text; undefined for a text that was not sealed with this key and for this purpose, or that has
+   * expired.
+   */
   open(text: string): Promise<Readonly<Record<string, unknown>> | undefined>;
 };
 
 /**
  * @param key 32 bytes
- * @param purpose a value that was sealed for one purpose is not opened for another
+ * @param purpose a value that was sealed for one purpose cannot be opened for another
  */
 export function createSealer(key: Uint8Array, purpose: string, clock: Clock = systemClock): Sealer {
   return {

@@ -21,8 +21,8 @@ type MintServiceOptions = DelegatedMember & {
 
 /**
  * Signs an access token (RFC 9068) with which an agent calls a service in the name of a person: `sub` and `sub_iss` are
- * the person, the outermost `act` is the agent. A service accepts it by an entry of its file of trusted issuers with
- * `subjectIssuerClaim: sub_iss`, `tenantsClaim: tenants` and `groupsClaim: groups`.
+ * the person, the outermost `act` is the agent. A service accepts the token if its file of trusted issuers has an entry
+ * with `subjectIssuerClaim: sub_iss`, `tenantsClaim: tenants` and `groupsClaim: groups`.
  * @throws UnsignableTokenError
  */
 export async function mintServiceToken(options: MintServiceOptions): Promise<string> {

@@ -8,8 +8,8 @@ type Json = Readonly<Record<string, JsonValue>>;
 /**
  * The signature of an agent card of A2A 1.0: a JWS (RFC 7515) with detached payload, the canonical JSON (RFC 8785) of
  * the card without signatures and without empty texts, lists and objects. Members that become empty in this way are
- * omitted too, as by both official SDKs, which verify no other content. EdDSA gives equal signatures for equal cards,
- * so that all replicas answer with the same bytes.
+ * omitted too, because both official SDKs verify exactly this content. EdDSA gives equal signatures for equal cards, so
+ * that all replicas answer with the same bytes.
  */
 export async function signCard(
   card: Json,
@@ -26,7 +26,7 @@ function signedCard({ signatures: _, ...card }: Json): JsonValue {
   return withoutEmpty(card) ?? {};
 }
 
-/** The value without members and elements that are empty, or become so; undefined if nothing is left. */
+/** The value without empty members and elements, including those that become empty; undefined if nothing is left. */
 function withoutEmpty(value: JsonValue): JsonValue | undefined {
   if (value === '' || value === null) return undefined;
   if (typeof value !== 'object') return value;

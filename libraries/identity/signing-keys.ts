@@ -14,9 +14,9 @@ const keySchema = z.strictObject({
   x: memberSchema,
   y: memberSchema,
   d: memberSchema,
-  /** When the key begins to sign; at its creation when absent. */
+  /** The time from which the key signs; by default its creation. */
   signsFrom: z.iso.datetime().optional(),
-  /** When the next key replaces it; absent for the newest key. */
+  /** The time at which the next key replaces the key; absent for the newest key. */
   signsUntil: z.iso.datetime().optional(),
 });
 /** Maximum number of keys that are published at a time. */
@@ -26,8 +26,8 @@ const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(mostSign
 /** Longest lifetime of a token of the development issuer, seconds: thirty days. */
 export const longestTokenSeconds = 2_592_000;
 /**
- * How long a new key is published before it signs, milliseconds: a verifier fetches the keys again for an unknown key id
- * only when its own are 30 s old (key-cache.ts).
+ * How long a new key is published before it signs, milliseconds: for an unknown key id, a verifier fetches the keys
+ * again only when its own keys are 30 s old (key-cache.ts).
  */
 const publishedAheadMs = 35_000;
 /** Largest clock skew between issuer and verifier, milliseconds. */
@@ -51,7 +51,7 @@ export class SigningKeysError extends Error {
   }
 }
 
-/** Creates a file with one new key if it is missing, readable by its owner only. */
+/** If the file is missing, creates it with one new key, readable by its owner only. */
 export async function ensureSigningKeys(path: string): Promise<void> {
   const found = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -86,9 +86,9 @@ export class TooManyKeysError extends Error {
 }
 
 /**
- * Creates a key, which signs when verifiers can have fetched it; tokens of earlier keys stay valid until they expire.
- * With `revoke` all earlier keys are removed: the new key signs immediately, and tokens of the earlier ones become invalid
- * when verifiers fetch the keys again. @throws SigningKeysError, TooManyKeysError
+ * Creates a key, which signs after a time in which verifiers can fetch it; tokens of earlier keys stay valid until they
+ * expire. With `revoke` all earlier keys are removed: the new key signs immediately, and tokens of the earlier keys
+ * become invalid when verifiers fetch the keys again. @throws SigningKeysError, TooManyKeysError
  */
 export async function rotateSigningKeys(
   path: string,
@@ -112,7 +112,7 @@ export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly 
   );
 }
 
-/** The signing key: the newest one that verifiers can have fetched. */
+/** The key that signs: the newest key that verifiers have had time to fetch. */
 export function signingKeyAt(keys: readonly [SigningKey, ...SigningKey[]], now: Date): SigningKey {
   const known = keys.find(({ signsFrom }) => signsFrom === undefined || Date.parse(signsFrom) <= now.getTime());
   return known ?? keys.at(-1) ?? keys[0];

@@ -10,7 +10,7 @@ export type TenantCaller = {
   readonly agent: Subject | undefined;
   /** Names of groups of the tenant that the user belongs to for this request. */
   readonly groups: readonly string[];
-  /** Further identities of the user; only development mode gives any. */
+  /** Further identities of the user; empty except in development mode. */
   readonly principals: readonly Subject[];
   /** The issuers whose users may be named as `issuer|sub` in this tenant. */
   readonly issuers: readonly string[];

@@ -3,7 +3,7 @@ import { type TokenErrorCode, tokenLimits } from './identity.ts';
 import { own } from './read-token.ts';
 import { isSecond } from './validate-claims.ts';
 
-/** Conditions that an issuer's tokens must meet in addition to those of every token. */
+/** Conditions that an issuer's tokens must meet in addition to the conditions for every token. */
 export type TokenConditions = {
   /** Longest time since `iat`, seconds; a token without `iat` is refused then. */
   readonly maxAgeSeconds?: number | undefined;
@@ -11,7 +11,7 @@ export type TokenConditions = {
   readonly authorizedParties?: readonly string[] | undefined;
   /** A word that `scope` (RFC 8693, section 4.2) must hold. */
   readonly scope?: string | undefined;
-  /** Only tokens with the header at+jwt (RFC 9068, section 2.1). */
+  /** If true, only tokens with the header at+jwt are accepted (RFC 9068, section 2.1). */
   readonly accessTokensOnly?: boolean | undefined;
 };
 
@@ -22,7 +22,7 @@ const idTokenClaims = ['nonce', 'at_hash', 'c_hash'] as const;
 /** Values of the claim `typ` with which issuers mark other tokens than access tokens. */
 const otherTypes: ReadonlySet<JsonValue | undefined> = new Set(['ID', 'Refresh', 'Offline', 'Logout']);
 
-/** Why a token that is valid otherwise is not accepted; undefined if it is. */
+/** The reason why an otherwise valid token is not accepted; undefined if it is accepted. */
 export function conditionFault(
   { header, claims }: { readonly header: Members; readonly claims: Members },
   { maxAgeSeconds, authorizedParties, scope, accessTokensOnly = false }: TokenConditions,

@@ -1,9 +1,8 @@
 type Entry = 'added' | 'repeated' | 'full' | 'too_late';
 
 /**
- * Ids of tokens that were accepted, each kept until its token can no longer be valid. A full store adds no id instead
- * of
- * dropping one: a dropped id could be accepted again.
+ * Ids of tokens that were accepted, each kept until its token can no longer be valid. A full store refuses new ids
+ * instead of dropping old ones, because a dropped id could be accepted again.
  */
 export class UsedTokenIds {
   readonly #capacity: number;
@@ -17,9 +16,8 @@ export class UsedTokenIds {
   }
 
   /**
-   * Adds an id that is kept until the second `end`. `too_late` if ids of that second are dropped, which happens when
-   * the
-   * time of day was set back: a dropped id cannot be distinguished from a new one.
+   * Adds an id that is kept until the second `end`. `too_late` if ids of that second were already dropped, which
+   * happens when the time of day was set back: a dropped id cannot be distinguished from a new one.
    */
   add(id: string, end: number, nowSeconds: number): Entry {
     this.#drop(nowSeconds);

@@ -85,7 +85,7 @@ export function actorsOf(claims: Claims, issuer: string): readonly Subject[] | T
   return actors;
 }
 
-/** The names in a configured claim: a list of names, or one name. An absent claim names nothing. */
+/** The names in a configured claim, whose value is a list of names or one name. An absent claim contains no names. */
 function namesOf(claims: Claims, claim: string | undefined): readonly string[] | TokenErrorCode {
   const value = claim === undefined ? undefined : own(claims, claim);
   if (value === undefined) return [];
@@ -94,7 +94,7 @@ function namesOf(claims: Claims, claim: string | undefined): readonly string[] |
   return names.length > tokenLimits.groups ? 'groups_too_many' : [...new Set(names)];
 }
 
-/** The earliest `exp` in the act chain, seconds; one that is not a number of seconds counts as expired. */
+/** The earliest `exp` in the act chain, seconds; a value that is not a number of seconds counts as expired. */
 function earliestEnd(claims: Claims): number | undefined {
   let earliest: number | undefined;
   for (let act = own(claims, 'act'); isMembers(act); act = own(act, 'act')) {

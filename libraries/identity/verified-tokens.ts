@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** Maximum number of tokens of one key set that are kept as verified. */
+/** Maximum number of verified tokens of one key set that are kept. */
 const maxTokens = 4_096;
 
-/** The tokens whose signature one key set has verified: their SHA-256, the most recently used ones. */
+/** The tokens whose signatures were verified with one key set: the SHA-256 of the most recently used tokens. */
 export class VerifiedTokens {
   readonly #kept = new Set<string>();
 
-  /** Whether the token was verified for these algorithms. It becomes the most recently used one. */
+  /**
+   * Whether the signature of the token was verified for these algorithms. The token becomes the most recently used one.
+   */
   has(token: string, algorithms: readonly string[]): boolean {
     const key = keyOf(token, algorithms);
     if (!this.#kept.delete(key)) return false;

@@ -8,11 +8,15 @@ const verifiedBy = new WeakMap<PublicKeys, VerifiedTokens>();
 
 type SignatureOptions = {
   readonly algorithms: readonly Algorithm[];
-  /** Whether the token may come again: only its signature is not verified twice, never its claims. */
+  /**
+   * Whether the token may be presented repeatedly: then its signature is verified only once, but its claims each time.
+   */
   readonly isRepeated: boolean;
 };
 
-/** Why the signature of a token is refused; undefined if a published key of one of the algorithms made it. */
+/**
+ * The reason why the signature of a token is refused; undefined if a published key of one of the algorithms made it.
+ */
 export async function signatureFault(
   token: string,
   keys: PublicKeys,
@@ -42,7 +46,7 @@ async function verifySignature(
   }
 }
 
-/** A token without a key id is verified with every key of its algorithm; the number of keys is bounded. */
+/** A token without a key id is verified with every key of its algorithm; the number of keys is limited. */
 async function faultOfEach(
   token: string,
   candidates: errors.JWKSMultipleMatchingKeys,

@@ -53,7 +53,7 @@ export async function mintWorkloadToken(options: MintWorkloadOptions): Promise<s
   return await signGatewayToken({ ...options, kind, audience, tokenId, ttlSeconds, clock, claims });
 }
 
-/** The identity of one call, proved by the gateway. */
+/** The identity of one call, as the gateway has verified it. */
 type VerifiedCall = DelegatedCall & {
   readonly kind: 'workload';
   readonly operation: string;
@@ -107,8 +107,7 @@ export function createWorkloadVerifier(options: WorkloadVerifierOptions): Worklo
       const exposure = given === undefined ? 'R1' : given;
       if (exposure !== 'R1' && exposure !== 'R2') return refuseToken('claims_invalid');
       if (read.issuedAt < startedAt) return refuseToken('issued_before_start');
-      // There is no await between the last check and this entry, so that one of two equal concurrent tokens is
-      // accepted.
+      // No await separates the last check from this entry, so that only one of two equal concurrent tokens is accepted.
       const end = read.expiresAt + gatewayTokenLimits.skewSeconds;
       switch (used.add(read.tokenId, end, clock.date().getTime() / 1_000)) {
         case 'repeated':

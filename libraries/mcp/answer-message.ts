@@ -24,7 +24,7 @@ export type McpTool<Context> = {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** JSON Schema 2020-12 of the value of a result, an object; clients validate each value with it. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
-  /** Whether a call changes nothing. */
+  /** Whether a call of the tool changes no data. */
   readonly isReadOnly: boolean;
   /** Further hints for users and models; they grant no right. */
   readonly annotations?: Readonly<Record<string, boolean | undefined>>;
@@ -39,7 +39,9 @@ export type McpServer<Context> = {
   /** Text for a model that chooses among the tools. */
   readonly instructions: string;
   readonly tools: readonly McpTool<Context>[];
-  /** Revisions of the protocol that the server answers, the preferred one first; all that are known when absent. */
+  /**
+   * Revisions of the protocol that the server supports, the preferred revision first; all known revisions when absent.
+   */
   readonly protocolVersions?: readonly [string, ...string[]];
 };
 
@@ -48,8 +50,8 @@ const listParams = z.looseObject({ cursor: z.string().optional() });
 const callParams = z.looseObject({ name: z.string(), arguments: z.looseObject({}).default({}) });
 
 /**
- * Answers one message of a client. It has no sessions: a server with sessions manages them outside of this function.
- * @returns undefined for a notification and for an answer, which have no answer
+ * Answers one message of a client. This function has no sessions: a server with sessions manages them outside of it.
+ * @returns undefined for a notification and for an answer, which are not answered
  */
 export async function answerMessage<Context>(
   server: McpServer<Context>,
@@ -104,7 +106,7 @@ function listTools<Context>(
   params: Readonly<Record<string, unknown>>,
 ): RpcResult | RpcError {
   const read = listParams.safeParse(params);
-  // All tools are on one page, which has no cursor.
+  // All tools are on one page, so that there is no cursor.
   if (!read.success || (read.data.cursor ?? '') !== '') return invalidParams('the cursor is not one of this server');
   return {
     result: {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { protocolVersions } from './message.ts';
 
-/** A client that names no version speaks this one (MCP 2025-11-25, transports, protocol version header). */
+/** A client that names no version uses this one (MCP 2025-11-25, transports, protocol version header). */
 const assumedVersion = '2025-03-26';
 
 /** The header of the protocol version, as OpenAPI describes it. */
@@ -14,9 +14,10 @@ export const versionParameter = {
 } as const;
 
 /**
- * Checks the headers of a message. A request of a web page is refused: a page of another site could otherwise use the
- * network position of its reader (MCP 2025-11-25, transports, security warning).
- * @param offered revisions that the header may name; a client that sends none has the negotiated one, or the oldest
+ * Checks the headers of a message. A request from a web page is refused: otherwise a page of another site could use the
+ * network access of its reader (MCP 2025-11-25, transports, security warning).
+ * @param offered revisions that the header may name; a client without the header uses the negotiated revision, or the
+ * oldest
  * @returns undefined if the message may be answered
  */
 export function headerFault(

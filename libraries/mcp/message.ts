@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** Revisions of the protocol that a server answers; the first one where a client asks for another. */
+/**
+ * Revisions of the protocol that a server supports; if a client requests another revision, the answer names the first
+ * one.
+ */
 export const protocolVersions = ['2025-11-25', '2025-06-18'] as const;
 
 /** Codes of the error object of JSON-RPC 2.0. */

@@ -40,7 +40,7 @@ test('profiles are read with their defaults', async () => {
   });
 });
 
-test('without a file of profiles, or with an empty one, no profile is approved', async () => {
+test('without a file of profiles, or with an empty file, no profile is approved', async () => {
   const none = { embedding: new Map(), rerank: new Map(), rewrite: new Map() };
   expect(await readProfiles('/nowhere/models.yaml')).toEqual(none);
   expect(await readText('')).toEqual(none);
@@ -76,7 +76,7 @@ test('profiles are read again when their file changes, and an invalid or missing
     logger: createLogger({ service: 'profiles', level: 'error' }),
     onRead: (problems) => void refused.push(...problems),
   });
-  // A reader may see a file that is being written as an empty one, which approves no profile.
+  // A reader may see a file that is being written as an empty file, which approves no profile.
   const replace = async (text: string): Promise<void> => {
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);

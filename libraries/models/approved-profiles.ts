@@ -43,14 +43,17 @@ export const profilesFileSchema = z.strictObject({
     .default([]),
 });
 
-/** The approved profiles by their ids. For rerank and rewrite, the first listed profile is used if none is named. */
+/** The approved profiles by their ids. If no profile is named, reranking and rewriting use the first listed one. */
 export type ApprovedProfiles = {
   readonly embedding: ReadonlyMap<string, EmbeddingProfile>;
   readonly rerank: ReadonlyMap<string, RerankProfile>;
   readonly rewrite: ReadonlyMap<string, RewriteProfile>;
 };
 
-/** Reads the approved profiles; without the file none is approved. @throws ConfigError with one sentence per problem */
+/**
+ * Reads the approved profiles; without the file no profile is approved. @throws ConfigError with one sentence per
+ * problem
+ */
 export async function readProfiles(path: string): Promise<ApprovedProfiles> {
   const { value, problems } = await readYamlFile(path, profilesFileSchema, { embedding: [], rerank: [], rewrite: [] });
   const all = [
@@ -64,12 +67,15 @@ export async function readProfiles(path: string): Promise<ApprovedProfiles> {
 type FollowProfilesOptions = {
   readonly path: string;
   readonly logger: Logger;
-  /** Called with the problems of each change; while there are any, the previous profiles are used. */
+  /** Called with the problems of each change; while there are problems, the previous profiles stay in use. */
   readonly onRead: (problems: readonly string[]) => void;
   readonly everyMs?: number;
 };
 
-/** The current profiles of the file; a file with a problem changes nothing. @throws ConfigError at the start */
+/**
+ * The current profiles of the file; while the file has a problem, the earlier profiles stay in use. @throws ConfigError
+ * at the start
+ */
 export function followProfiles(options: FollowProfilesOptions): Promise<Followed<ApprovedProfiles>> {
   const { path, logger, onRead, ...times } = options;
   return followFiles({

@@ -1,7 +1,10 @@
 import { countTokens as countEncoded, encodeGenerator } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Turns } from '#kit/concurrency/turns';
 
-/** Longest run without a change between white space and other characters that is encoded at once: its cost is quadratic. */
+/**
+ * Longest run, without a change between white space and other characters, that is encoded in one step, because the cost
+ * of a step is quadratic.
+ */
 const longestRun = 256;
 
 /** UTF-16 units that are read between two values of a generator. */
@@ -23,8 +26,8 @@ export function countTokens(text: string): number {
 }
 
 /**
- * The same number, counted in slices, so that other requests are answered meanwhile.
- * @param most a count above it is not completed: the result is then any number above it
+ * Counts the tokens of a text in several turns of the event loop, so that other requests are answered meanwhile.
+ * @param most above this number counting may stop early: the result is then any number above it
  */
 export async function countTokensInTurns(text: string, turns: Turns, most = Number.POSITIVE_INFINITY): Promise<number> {
   let tokens = 0;

@@ -3,8 +3,8 @@ import { ModelsError } from './models-error.ts';
 import type { EmbeddingProfile, ModelCall, Models } from './ports.ts';
 
 /**
- * One vector for each text, in as few calls as the profile allows. If the model refuses one of the texts, each is embedded
- * alone, and a text with more tokens than the model accepts by its beginning.
+ * One vector for each text, in as few calls as the profile allows. If the model refuses one of the texts, each text is
+ * embedded in a call of its own; if a text has more tokens than the model accepts, only its beginning is embedded.
  * @throws ModelsError
  */
 export async function embedAll(

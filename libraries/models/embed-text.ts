@@ -5,9 +5,10 @@ import type { EmbeddingProfile, ModelCall, Models } from './ports.ts';
 const leastUnits = 64;
 
 /**
- * The vector of a text. A text may have more tokens than the model accepts, which only the model knows: of a refused text
- * the first half is embedded, then the half of it, so that a long text and a long query are still found by their meaning.
- * @throws ModelsError, `refused` only if no beginning is accepted either
+ * The vector of a text. A text may have more tokens than the model accepts, which only the model knows: for a refused
+ * text the first half is tried, then the first quarter and so on, so that a long text and a long query are still found
+ * by their meaning.
+ * @throws ModelsError, `refused` only if the shortest beginning is refused, too
  */
 export async function embedText(
   models: Pick<Models, 'embed'>,

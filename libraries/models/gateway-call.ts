@@ -16,18 +16,18 @@ export type GatewayCallOptions = {
   readonly timeoutMs: number;
   /** Waits between two attempts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Monotonic milliseconds. */
+  /** The current time, monotonic milliseconds. */
   readonly now: () => number;
 };
 
 /** POST of a JSON body to a path of the gateway; the parsed body of a 200. @throws ModelsError */
 type GatewayCall = AsyncDisposable & { post(path: string, body: unknown, call: ModelCall): Promise<unknown> };
 
-/** Attempts of one call, the first included. */
+/** Maximum number of attempts of one call, including the first. */
 const maxAttempts = 5;
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
-/** The largest answer, in bytes; the gateway relays no larger one. */
+/** The largest answer, in bytes; the gateway relays no larger answers. */
 const maxAnswerBytes = 20 * 1_048_576;
 
 type Attempt =
@@ -77,7 +77,7 @@ export function openGatewayCall(options: GatewayCallOptions): GatewayCall {
 
 type Sent = { readonly path: string; readonly text: string; readonly traceparent: string | undefined };
 
-/** One attempt. Never rejects: a lost connection and the end of the signal are `again`. */
+/** Makes one attempt. Never rejects: after a lost connection or an abort of the signal the result is `again`. */
 async function attemptOf(
   agent: Agent,
   { url, tokenFile }: GatewayCallOptions,

@@ -8,7 +8,7 @@ import { byScore, readCompletion, readScores, readVectors } from './read-answer.
 
 type GatewayModelsOptions = Pick<GatewayCallOptions, 'url' | 'tokenFile'> & Partial<GatewayCallOptions>;
 
-/** Bound of a call with all its attempts, milliseconds, where neither the client nor the call names one. */
+/** Timeout of a call with all its attempts, milliseconds, if neither the client nor the call sets one. */
 const defaultTimeoutMs = 30_000;
 
 /** The models of a model gateway. @param tokenFile the client key, read again on change; absent for an open gateway */
@@ -18,7 +18,7 @@ export function openGatewayModels(url: URL, tokenFile: string | undefined): Mode
 
 /**
  * The models of a model gateway, called over HTTP: embeddings and chat as in the OpenAI API, rerank as in the APIs of
- * Cohere and Jina. Calls of one batch are sent one after the other, so that one document does not crowd out others.
+ * Cohere and Jina. The batches of one call are sent one after another, so that one document does not delay others.
  */
 export function createGatewayModels(options: GatewayModelsOptions): Models {
   const settings = { timeoutMs: defaultTimeoutMs, pause: wait, now: systemClock.now, ...options };

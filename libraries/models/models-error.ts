@@ -12,7 +12,7 @@ export class ModelsError extends Error {
   readonly code: ModelsFault;
   /** Milliseconds after which the gateway requests another attempt; only for `unavailable`. */
   readonly retryAfterMs: number | undefined;
-  /** Whether no answer came within the timeout of the call; only of `unavailable`. */
+  /** Whether the answer did not come within the timeout of the call; true only for `unavailable`. */
   readonly isLate: boolean;
 
   /** `detail` names the fault in words of this program, such as the dimension that was found. */

@@ -5,9 +5,9 @@ export type EmbeddingProfile = {
   readonly model: string;
   /** Length of every vector. */
   readonly dimension: number;
-  /** Whether a call requests that dimension; models of a fixed dimension refuse the parameter. */
+  /** Whether a call requests the dimension; models with a fixed dimension refuse the parameter. */
   readonly sendDimension: boolean;
-  /** Maximum number of texts of one call. */
+  /** Maximum number of texts in one call. */
   readonly batch: number;
   /** Maximum number of tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
   readonly maxTokens: number;
@@ -15,7 +15,7 @@ export type EmbeddingProfile = {
   readonly passagePrefix: string;
 };
 
-/** `maxDocuments` is the most documents of one call; more are judged in several calls. */
+/** `maxDocuments` is the maximum number of documents in one call; more documents are judged in several calls. */
 export type RerankProfile = { readonly id: string; readonly model: string; readonly maxDocuments: number };
 
 /** `timeoutMs` bounds a rewrite as a whole: a query does not wait longer for it. */
@@ -31,8 +31,8 @@ export type ModelCall = {
   /** Header of W3C Trace Context that the gateway gets. */
   readonly traceparent?: string;
   /**
-   * Bound of the call with all its attempts, milliseconds; that of the client when absent. It applies to all batches of
-   * a rerank together.
+   * Timeout of the call with all its attempts, milliseconds; when absent, the timeout of the client. It applies to all
+   * batches of a rerank together.
    */
   readonly timeoutMs?: number;
 };
@@ -40,11 +40,14 @@ export type ModelCall = {
 /**
  * Models that the model gateway serves. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too
  * slow, not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway
- * or the model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
- * dimension).
+ * or the model does not accept this input, such as a text that is too long) or `invalid` (an answer of the wrong shape
+ * or dimension).
  */
 export type Models = AsyncDisposable & {
-  /** One vector of unit length for each text, in the order of the texts. Batches as the profile allows. */
+  /**
+   * Returns one vector of unit length for each text, in the order of the texts. The texts are sent in batches that the
+   * profile allows.
+   */
   embed(
     profile: EmbeddingProfile,
     use: 'query' | 'passage',
@@ -59,8 +62,8 @@ export type Models = AsyncDisposable & {
     call?: ModelCall,
   ): Promise<readonly RerankedDocument[]>;
   /**
-   * The text of an answer to one user message. With `answer` the call requests JSON of that form in strict mode, and
-   * once more without it if the model refuses the call; so the caller checks the form in either case.
+   * The text of an answer to one user message. With `answer` the call requests JSON of that form in strict mode, and is
+   * repeated without strict mode if the model refuses it; so the caller must check the form in both cases.
    */
   complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };

@@ -51,7 +51,10 @@ function shaped<S extends z.ZodType>(schema: S, answer: unknown): z.infer<S> {
   return read.data;
 }
 
-/** The entries by their index. Anything but one entry for each place from 0 is invalid. */
+/**
+ * The entries in the order of their index. An answer is invalid unless it has exactly one entry for each index,
+ * starting at 0.
+ */
 function placesOf<E extends { readonly index: number }>(entries: readonly E[], count: number): readonly E[] {
   const places = new Map(entries.map((entry) => [entry.index, entry]));
   const ordered = Array.from({ length: count }, (_, index) => places.get(index));

@@ -4,7 +4,7 @@ const keyLimits = { key: 900, segment: 200 } as const;
 /** Letters, digits, `.`, `_` and `-`, no dot at the beginning: neither `..` nor a hidden file is a segment. */
 const segmentForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Whether segments that are separated by slashes have the form of a key. */
+/** Whether segments separated by slashes have the form of a key. */
 export function isKey(text: string): boolean {
   return (
     text.length <= keyLimits.key &&

@@ -1,7 +1,7 @@
 export type ObjectsFault =
   /** The store does not respond, is too slow or overloaded. */
   | 'unreachable'
-  /** There is no space left. */
+  /** The store has no space left. */
   | 'full'
   /** The store authenticates the client and denies it access, or the bucket does not exist. */
   | 'denied'
@@ -15,7 +15,7 @@ const sentences = {
   credentials: 'the store of objects does not accept the credentials',
 } as const satisfies Record<ObjectsFault, string>;
 
-/** The state of the object is unknown: the call may have had an effect or none. The message contains no key. */
+/** The state of the object is unknown: the call may have taken effect or not. The message contains no key. */
 export class ObjectsUnavailableError extends Error {
   readonly code = 'objects_unavailable';
   readonly fault: ObjectsFault;

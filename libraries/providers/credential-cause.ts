@@ -2,7 +2,7 @@ import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-f
 
 type CredentialCause = 'credential_missing' | 'credential_unreadable';
 
-/** A provider credential, or why there is none. */
+/** A provider credential, or the reason why there is none. */
 export type CredentialReading =
   | { readonly ok: true; readonly token: string }
   | { readonly ok: false; readonly cause: CredentialCause };
@@ -12,7 +12,7 @@ export function readCredentialFile(path: string): CredentialReading {
   return readCredential(() => openTokenFile(path));
 }
 
-/** Reads a credential. A file that does not exist is distinguished from one that cannot be used. */
+/** Reads a credential. A missing file is distinguished from a file that cannot be used. */
 export function readCredential(open: () => Pick<TokenFile, 'first'>): CredentialReading {
   try {
     return { ok: true, token: open().first() };

@@ -42,7 +42,7 @@ test('a detector or classifier that answers 200 in another form does not pass th
   expect(await tested('classifier', completion)).toEqual({ message: 'it answers.', http: 'ok' });
 });
 
-test('an answer over the limit of its kind is not valid, and one of exactly the limit is', async () => {
+test('an answer over the limit of its kind is not valid, and an answer of exactly the limit is valid', async () => {
   const list = (bytes: number) => padded('{"data":[]}', bytes);
   expect((await tested('model', list(4_194_304))).cause).toBeUndefined();
   expect((await tested('model', list(4_194_305))).cause).toBe('invalid_answer');

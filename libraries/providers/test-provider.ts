@@ -23,7 +23,7 @@ type ProviderFinding = {
 type TestOptions = {
   /** The file of the credential; absent when the provider has none. */
   readonly credentialFile?: string;
-  /** Must be in the list of models. */
+  /** Name of a model that must be in the list of models. */
   readonly model?: string;
   readonly timeoutMs: number;
 };

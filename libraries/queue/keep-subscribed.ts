@@ -10,7 +10,10 @@ type SubscriptionOptions = {
   readonly everyMs: number;
 };
 
-/** Subscribes as soon as the queue answers, which is a hint by itself; until then tables are read without hints. */
+/**
+ * Subscribes as soon as the queue answers, and then also notifies once; until then tables are read without
+ * notifications.
+ */
 export function keepSubscribed(
   queue: HintQueue,
   topic: string,

@@ -1,7 +1,7 @@
 /**
- * Hints that there is work in a table. A hint has no count and no content: it can be lost, repeated, late and merged
- * with another one, and the table is read again at an interval (reconciliation). A topic is 1 to 40 lower-case letters,
- * digits and underscores, beginning with a letter; another one throws a TypeError.
+ * Notifications that a table has work (hints). A notification has no count and no content: it can be lost, repeated,
+ * late or merged with another notification, and the table is also read at an interval (reconciliation). A topic has 1
+ * to 40 lower-case letters, digits and underscores, and begins with a letter; any other topic throws a TypeError.
  */
 export type HintQueue = AsyncDisposable & {
   /**
@@ -18,14 +18,15 @@ export type HintQueue = AsyncDisposable & {
   subscribe(topic: string, onHint: () => void): Promise<AsyncDisposable>;
 };
 
-/** A message of a log. Its id identifies a repeated one. */
+/** A message of a log. Its id identifies a repeated message. */
 export type LoggedMessage = { readonly id: string; readonly body: string; readonly contentType: string };
 
 /** Messages that are kept for other programs, in the order in which they were stored. */
 export type MessageLog = AsyncDisposable & {
   /**
-   * Stores a message under a topic. It never rejects. `stored`: the log has it; `refused`: the log never takes this message;
-   * `failed`: it is not known to be stored, try again later.
+   * Stores a message under a topic. The promise never rejects. `stored`: the log has the message; `refused`: the log
+   * never accepts this message; `failed`: it is not known whether the message is stored, so that the caller should try
+   * again later.
    */
   store(topic: string, message: LoggedMessage): Promise<'stored' | 'refused' | 'failed'>;
 };

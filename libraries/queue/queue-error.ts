@@ -1,4 +1,4 @@
-/** The queue of hints is unreachable, too slow, or refuses this client. The table of jobs is not affected. */
+/** The notification queue is unreachable, is too slow, or refuses this client. The table of jobs is not affected. */
 export class QueueUnavailableError extends Error {
   readonly code = 'queue_unavailable';
 

@@ -7,7 +7,8 @@ import { userSubject } from './subject.ts';
 type Administrator = { readonly issuer: string; readonly subject: string };
 
 /**
- * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar is the separator: an issuer is a URL and has none.
+ * Reads PORTCULLIS_ADMINISTRATORS: items `issuer|subject`. The first bar is the separator, because an issuer is a URL
+ * and contains no bar.
  * @throws ConfigError
  */
 export function readAdministrators(items: readonly string[]): readonly Administrator[] {
@@ -20,7 +21,10 @@ export function readAdministrators(items: readonly string[]): readonly Administr
   });
 }
 
-/** The tuples that give the permission, each once. @throws RelationsModelError for a name that is too long to be stored */
+/**
+ * The tuples that grant the permission, without duplicates. @throws RelationsModelError for a name that is too long to
+ * be stored
+ */
 export function administratorTuples(administrators: readonly Administrator[]): readonly Tuple[] {
   const subjects = new Set(administrators.map(userSubject));
   return [...subjects].map((subject) => ({ subject, relation: 'administer', object: controlPlane }));

@@ -15,7 +15,7 @@ type Principal = { readonly subject: string; readonly claimed: readonly string[]
 
 /**
  * The subjects that must all have a right on an agent: the person, and the agent that calls for it.
- * @param everyone whether the call belongs to the group of every caller: over A2A it does, over MCP it does not
+ * @param everyone whether the call belongs to the group of all callers: true over A2A, false over MCP
  * @throws RelationsModelError for a name that is too long for a store
  */
 export function agentPrincipals(

@@ -1,23 +1,26 @@
 /** Subjects that a relation can be granted to: a user, an agent, the members of a group, or another object. */
 export type SubjectKind = 'user' | 'agent' | 'group#member' | 'collection';
 
-/** How a relation of the model follows from another relation. */
+/** The way in which a relation of the model follows from another relation. */
 type Implication =
-  /** From another relation to the same object. */
+  /** The relation follows from another relation to the same object. */
   | { readonly relation: string }
-  /** From `relation` to the object of the relation `through`: readers of a parent collection can read its children. */
+  /**
+   * The relation follows from `relation` to the object that `through` leads to: readers of a parent collection can read
+   * its children.
+   */
   | { readonly relation: string; readonly through: string };
 
 export type RelationRule = { readonly direct: readonly SubjectKind[]; readonly also: readonly Implication[] };
 
 const people = ['user', 'agent', 'group#member'] as const;
 const given = { direct: people, also: [] } as const satisfies RelationRule;
-/** Rights to the control plane belong to people: an agent acts for one and needs them as a user. */
+/** Rights to the control plane belong to people: an agent acts for a person, and needs the right of a user. */
 const staff = ['user', 'group#member'] as const;
 
 /**
- * Every type of object with its relations. `invoke` and `view` do not follow from each other. A document that inherits the
- * readers of its collection has it as `parent`; a document with its own access list has no parent.
+ * Every type of object with its relations. `invoke` and `view` do not follow from each other. A document that inherits
+ * the readers of its collection has that collection as `parent`; a document with its own access list has no parent.
  */
 export const model = {
   group: {
@@ -68,8 +71,8 @@ export function ruleOf(type: string, relation: string): RelationRule | undefined
 }
 
 /**
- * Whether tuples give the relation to an object directly or to the members of a group, and nothing else does: no other
- * relation, no parent and no object of the type.
+ * Whether the relation is granted only by tuples to an object directly or to the members of a group: not by another
+ * relation, a parent or an object of the type.
  */
 export function isGrantedOnly(type: ObjectType, relation: string): boolean {
   const rule = ruleOf(type, relation);

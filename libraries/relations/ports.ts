@@ -6,8 +6,8 @@ export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
 /**
- * Maximum number of tuples of one grant or revoke, and of one page; maximum number of groups that one call claims:
- * those of a token and `authenticatedAll`.
+ * Maximum number of tuples of one grant or revoke, and of one page; maximum number of groups that one call claims: the
+ * groups of a token and `authenticatedAll`.
  */
 export const relationLimits = { tuples: 100, page: 100, claimedGroups: 101 } as const;
 
@@ -29,7 +29,10 @@ export type TuplePage = {
   readonly next: string | null;
 };
 
-/** Groups that the verified token of the subject names, each `group:…`. The subject is a member of them for one call. */
+/**
+ * Groups that the verified token of the subject names, each `group:…`. For one call, the subject counts as a member of
+ * these groups.
+ */
 type ClaimedGroups = readonly string[];
 
 /** Whether one subject has a relation to an object. */
@@ -41,21 +44,22 @@ export type RelationChecker = (relation: string, object: string) => Promise<bool
  * model does not allow.
  */
 export type Relations = AsyncDisposable & {
-  /** Whether `grant` and `revoke` make their change in the transaction that they are given. */
+  /** Whether `grant` and `revoke` make their change in the transaction that is passed to them. */
   readonly joinsTransactions: boolean;
 
   /**
-   * Whether a user or an agent has the relation: by its own tuple, by nested groups, by another relation or by a parent.
-   * Reflects every grant and revoke that any process completed before the call, and a concurrent change as a whole or
-   * not at all. Cyclic groups grant nothing. A chain of more than 20 steps may throw RelationsModelError too_complex.
-   * For a relation that only tuples give, the work depends on the subject and its groups, and not on other subjects of the
-   * object: a hidden object costs as much as a missing one. With more groups than a store can follow that way it may depend on them.
+   * Whether a user or an agent has the relation: by its own tuple, by nested groups, by another relation or by a
+   * parent. The answer reflects every grant and revoke that any process completed before the call, and a concurrent
+   * change as a whole or not at all. Cyclic groups grant no right. A chain of more than 20 steps may throw
+   * RelationsModelError too_complex. For a relation that only tuples grant, the cost depends on the subject and its
+   * groups, and not on other subjects of the object: a hidden object costs as much as a missing one. If the subject has
+   * more groups than a store can follow in this way, the cost may depend on other subjects.
    */
   check(subject: string, relation: string, object: string, claimed?: ClaimedGroups): Promise<boolean>;
 
   /**
-   * `check` of several relations or objects for one subject: its groups are read once at most, after the first question that needs
-   * them. The answers reflect each change that any process completed before this call.
+   * Like `check`, for several relations or objects of one subject: its groups are read at most once, when a question
+   * first needs them. The answers reflect each change that any process completed before this call.
    */
   checkerOf(subject: string, claimed?: ClaimedGroups): RelationChecker;
 
@@ -70,10 +74,11 @@ export type Relations = AsyncDisposable & {
   objectsOf(subject: string, relation: string, type: ObjectType, claimed?: ClaimedGroups): Promise<readonly string[]>;
 
   /**
-   * The objects of objectsOf from one of them on, in the order of their characters for names in ASCII. Fewer than the
-   * limit only if there are no more. The subject may be `group:…#member`, for the relations that every member of a
-   * group has by it. The work depends on the relations of the subject, and not on other objects or their subjects; for
-   * more than a store can follow that way, RelationsModelError too_complex.
+   * A part of the objects of objectsOf, starting at one object, in the order of their characters for names in ASCII.
+   * There are fewer than the limit only at the end. The subject may be `group:…#member`, for the relations that every
+   * member of a group has through the group. The cost depends on the relations of the subject, and not on other objects
+   * or their subjects; if the subject has more relations than a store can follow in this way, RelationsModelError
+   * too_complex is thrown.
    */
   nextObjects(
     subject: string,
@@ -96,8 +101,8 @@ export type Relations = AsyncDisposable & {
 
   /**
    * Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing.
-   * @param within a transaction of the database of the service. A store in this database makes the change in it;
-   * another store makes it immediately, whether the transaction is committed or not
+   * @param within a transaction of the database of the service. A store in this database makes the change in this
+   * transaction; any other store makes the change immediately, even if the transaction is rolled back
    */
   grant(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 
@@ -105,14 +110,14 @@ export type Relations = AsyncDisposable & {
   revoke(tuples: readonly Tuple[], within?: TransactionSql): Promise<void>;
 
   /**
-   * Removes tuples and adds others, 1 to 100 together, atomically: no check sees one without the other. A tuple is in
-   * one of the two lists only. `within` like grant.
+   * Removes tuples and adds others, 1 to 100 together, atomically: no check sees a part of the change. A tuple may be
+   * in one of the two lists only. `within` like grant.
    */
   replace(change: TupleReplacement, within?: TransactionSql): Promise<void>;
 
   /**
-   * A page of tuples in the order of the store. A tuple that exists during the whole walk is returned exactly once; one
-   * that is added or removed meanwhile may be missing.
+   * A page of tuples in the order of the store. A tuple that exists while all pages are read is returned exactly once;
+   * a tuple that is added or removed meanwhile may be missing.
    * @param options.limit 1 to 100; a page may have fewer entries, only `next` marks the end
    */
   listTuples(options: { readonly limit: number; readonly after?: string }): Promise<TuplePage>;

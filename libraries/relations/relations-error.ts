@@ -1,6 +1,6 @@
 import { SqlUnavailableError } from '#sql/connect';
 
-/** The result of a check or change is unknown: the store is unreachable, too slow, or refuses this client. */
+/** The result of a check or change is unknown: the store is unreachable, is too slow, or refuses this client. */
 export class RelationsUnavailableError extends Error {
   readonly code = 'relations_unavailable';
   /** Whether the store did not answer in time. */
@@ -18,7 +18,7 @@ export class RelationsUnavailableError extends Error {
   }
 }
 
-/** The store did not answer to a change, which may have been made. It gets its audit entry later. */
+/** The store did not answer a change, which may have been made. If it was made, it gets its audit entry later. */
 export class UndecidedChangeError extends RelationsUnavailableError {
   constructor(cause: RelationsUnavailableError) {
     super(cause, cause.isLate);
@@ -35,7 +35,7 @@ type RelationsModelFault =
   | 'bad_cursor'
   | 'too_complex';
 
-/** The model does not allow the argument. The store was not called, and nothing changed. */
+/** The model does not allow the argument. The store was not called, and nothing was changed. */
 export class RelationsModelError extends Error {
   readonly code: RelationsModelFault;
 

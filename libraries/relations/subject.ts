@@ -5,25 +5,25 @@ import { nameLimits } from './tuple.ts';
 const plain = /^[A-Za-z0-9._~/@+=,;!$&'()-]$/;
 
 /**
- * The subject of a user: `user:<issuer>|<sub>`, where every character except
- * `A-Z a-z 0-9 . _ ~ / @ + = , ; ! $ & ' ( ) -` is percent-encoded. Different pairs have different subjects.
- * @throws RelationsModelError if it is too long for a store
+ * The subject of a user: `user:<issuer>|<sub>`, where every character except `A-Z a-z 0-9 . _ ~ / @ + = , ; ! $ & ' ( )
+ * -` is percent-encoded. Different pairs have different subjects.
+ * @throws RelationsModelError for a subject that is too long for a store
  */
 export function userSubject({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
   return subjectOf('user', issuer, subject);
 }
 
 /**
- * The subject of an agent or of a service that acts for users, encoded as that of a user.
- * @throws RelationsModelError if it is too long for a store
+ * The subject of an agent or of a service that acts for users, encoded like the subject of a user.
+ * @throws RelationsModelError for a subject that is too long for a store
  */
 export function agentSubject({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
   return subjectOf('agent', issuer, subject);
 }
 
 /**
- * The group that a token of an issuer names, `group:<issuer>|<name>`, encoded as a user. Equal names of two issuers are two
- * groups. @throws RelationsModelError for a name that is too long for a store
+ * The group that a token of an issuer names, `group:<issuer>|<name>`, encoded like a user. The same name from two
+ * issuers means two groups. @throws RelationsModelError for a name that is too long for a store
  */
 export function issuerGroup(issuer: string, name: string): string {
   const encoded = `group:${encodeName(issuer)}|${encodeName(name)}`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeName } from './subject.ts';
 
-/** Longest encoded tenant and group name; a longer one is written as `|` and the SHA-256 of its UTF-8 bytes. */
+/** Longest encoded tenant and group name; a longer name is replaced by `|` and the SHA-256 of its UTF-8 bytes. */
 const partLimits = { tenant: 100, group: 140 } as const;
 
 /**
@@ -30,7 +30,7 @@ export function isGroupOf(tenant: string, object: string): boolean {
   return object.startsWith(groupsOf(tenant));
 }
 
-/** The name of a group of the tenant, or `sha256:<hex>` of a name that is too long; undefined for any other object. */
+/** The name of a group of the tenant, or `sha256:<hex>` for a name that is too long; undefined for any other object. */
 export function readGroupObject(tenant: string, object: string): string | undefined {
   const start = groupsOf(tenant);
   if (!object.startsWith(start)) return undefined;
@@ -45,7 +45,8 @@ export function readGroupObject(tenant: string, object: string): string | undefi
 }
 
 /**
- * The group of every caller over A2A. It has no members: a call claims it. Groups of tenants have a slash in their name.
+ * The group of all callers over A2A. It has no stored members: each call claims the group. The names of groups of
+ * tenants contain a slash.
  */
 export const authenticatedAll = 'group:authenticated_all';
 

@@ -3,11 +3,11 @@ import { type ObjectWindow, relationLimits } from './ports.ts';
 import { RelationsModelError } from './relations-error.ts';
 
 /**
- * One relation: the subject has the relation to the object. Subjects and objects are written `type:id`, groups
- * `#member`.
+ * One relation: the subject has the relation to the object. Subjects and objects are written `type:id`; the members of
+ * a group are `#member`.
  */
 export type Tuple = {
-  /** `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
+  /** The holder of the relation: `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
   readonly subject: string;
   readonly relation: string;
   /** `control_plane:…`, `policy:…`, `model:…`, `agent:…`, `collection:…`, `document:…` or `group:…`. */
@@ -58,7 +58,7 @@ function isOfTenant({ subject, object }: Tuple): boolean {
   return [subject, object].every((one) => /^(group|collection):/.test(one));
 }
 
-/** The tenant in the name of a group or collection (`tenant-object.ts`), empty for one without a tenant. */
+/** The tenant in the name of a group or collection (`tenant-object.ts`); empty for a name without a tenant. */
 function tenantOf(name: string): string {
   const id = name.slice(name.indexOf(':') + 1);
   return id.includes('/') ? id.slice(0, id.indexOf('/')) : '';
@@ -77,7 +77,7 @@ export function checkQuestion(subject: string, relation: string, object: string)
 }
 
 /**
- * Refuses a subject that is not a user or agent, and claims that are too many or no groups.
+ * Refuses a subject that is not a user or an agent, and claims that are too many or not groups.
  * @throws RelationsModelError
  */
 export function checkClaims(subject: string, claimed: readonly string[]): void {
@@ -127,7 +127,7 @@ export function checkTypeRelation(relation: string, type: string): void {
 }
 
 /**
- * Refuses objects of several types, and a relation that the model does not have for one of them.
+ * Refuses objects of several types, and a relation that the model does not have for their type.
  * @returns the type of the objects; undefined without an object
  * @throws RelationsModelError
  */

@@ -9,7 +9,7 @@ export type AdmissionRule = {
   readonly kinds: readonly Kind[];
   /** Subresources that the admission rule covers; when absent, only the objects themselves. */
   readonly resources?: readonly string[];
-  /** CREATE and UPDATE when absent. */
+  /** The operations to which the rule applies; CREATE and UPDATE when absent. */
   readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   /** The rule is evaluated once for each object of this kind in the namespace of the request, as `params`. */
   readonly params?: Kind;
@@ -33,7 +33,7 @@ export const restoredUidMessage = `the annotation ${restoredUidAnnotation} is se
 export const writeAnyVerb = 'write-any';
 /** The right of the operator's service account, on routes: to write objects that only the operator writes. */
 const operateVerb = 'operate';
-/** The right to create such objects from a backup; it does not allow changing one. */
+/** The verb that allows creating such objects from a backup, but not changing them. */
 export const restoreVerb = 'restore';
 
 const labelsOf = (object: string): string =>
@@ -59,8 +59,9 @@ const allows = (verb: string): string =>
   `.check('${verb}').allowed()`;
 
 /**
- * The service account of the operator: of the namespace of the object, whatever its name, with a right that only the
- * operator's role gives. Members of system:masters bypass every authorization, so they pass here as well.
+ * Whether the request comes from the service account of the operator: a service account in the namespace of the object,
+ * with any name, that has a right which only the operator's role grants. Members of system:masters have every right, so
+ * that they pass here as well.
  */
 const isOperator = {
   name: 'isOperator',

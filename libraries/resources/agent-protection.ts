@@ -37,8 +37,8 @@ export function lostTexts(checked: readonly AgentText[], next: Guarded): string 
 const words = { Input: 'what callers send', Output: 'what the agent answers' } as const;
 
 /**
- * The checks that a new version lacks, in words: its Agent names it already, so it begins to serve callers when it is
- * ready. Undefined if it has the checks of the served version.
+ * The checks that a new version lacks, in words. Its Agent already names the version, so that it begins to serve
+ * callers when it is ready. Undefined if the version has all checks of the served version.
  */
 export function textsLostByVersion(version: Pick<AgentVersion, 'metadata' | 'spec'>, agent: Agent): string | undefined {
   const { spec, status, metadata } = agent;
@@ -48,7 +48,10 @@ export function textsLostByVersion(version: Pick<AgentVersion, 'metadata' | 'spe
   return lostTexts(status?.checked ?? [], version);
 }
 
-/** Why the creation of a version is refused: it loses checks of the Agent that names it, and the version confirms no loss. */
+/**
+ * The reason why the creation of a version is refused: the version lacks checks that the Agent naming it has now, and
+ * does not confirm this loss.
+ */
 export function versionUnguardingProblem(
   version: Pick<AgentVersion, 'metadata' | 'spec'>,
   agent: Stored<Agent>,
@@ -64,9 +67,10 @@ export function versionUnguardingProblem(
 }
 
 /**
- * Why a change of an Agent is refused: a version begins to serve callers that does not check what the served one checks,
- * without a confirmation in the same change.
- * @param versionOf the version of a name; a version that does not exist yet is not served, so that it loses nothing
+ * The reason why a change of an Agent is refused: a version with fewer checks than the served version would begin to
+ * serve callers, without a confirmation in the same change.
+ * @param versionOf returns the version with a name; a version that does not exist yet is not served, so that no check
+ * is lost
  */
 export function agentUnguardingProblem(
   before: Stored<Agent>,

@@ -8,7 +8,7 @@ import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.
 /** The format of routes of agents that this version writes and reads. */
 export const agentRouteFormat = 1;
 
-/** The served version, the one on trial and the previous ones. */
+/** The served version, the version on trial and the previous versions. */
 const maxVersions = agentLimits.keep.max + 2;
 const range = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
 const url = () => z.url({ protocol: /^https?$/ }).max(2_048);
@@ -100,8 +100,8 @@ const routedVersionSchema = z.strictObject({
 });
 
 /**
- * Everything that a gateway needs to route calls of one agent (docs/design/agent-routes.md). Replaced as a whole, by the
- * operator only. A version that is not listed is not reachable.
+ * All settings with which a gateway routes calls of one agent (docs/design/agent-routes.md). The operator replaces the
+ * route as a whole; no other component writes it. A version that is not listed is not reachable.
  */
 export const agentRouteSpecSchema = z.strictObject({
   formatVersion: z.int().min(1).max(65_536).describe('formatVersion is the format of this route.'),
@@ -149,5 +149,5 @@ export const agentRouteSchema = resourceSchema('AgentRoute', agentRouteSpecSchem
 export type AgentRoute = z.infer<typeof agentRouteSchema>;
 export type AgentRouteSpec = AgentRoute['spec'];
 export type RoutedVersion = z.infer<typeof routedVersionSchema>;
-/** How the gateway judges texts of one direction. */
+/** How the gateway judges texts in one direction. */
 export type RouteGuardrail = z.infer<typeof targetSchema>;

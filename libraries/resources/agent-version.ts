@@ -17,7 +17,9 @@ export const requirementKinds = {
 const { requestBytes, concurrency } = flowLimits.manifest;
 const { timeoutMs } = flowLimits.run;
 
-/** The loader counts bytes and refuses a longer text; characters bound what the API server stores. */
+/**
+ * The loader counts bytes and refuses a longer text; the limit of characters bounds the stored size in the API server.
+ */
 const source = () => codePoints(1, flowLimits.sourceBytes);
 /** The names that a flow uses. */
 const requiredName = z
@@ -42,14 +44,14 @@ const guardrail = (what: string) =>
     ])
     .describe(what);
 
-/** Characters of a card of an image, and of the name of its tool. */
+/** Maximum number of characters of the card of an image, and of the name of its tool. */
 export const sdkLimits = { card: 65_536, tool: 128 } as const;
 
 const reachable = ['Model', 'Connection', 'Mcp', 'Agent'] as const;
 /** The services that the gateway gives tokens for or serves itself: a process of an image reaches no other. */
 const reachableKinds: ReadonlySet<string> = new Set(reachable);
 
-/** An image whose process the author wrote, and the one protocol that it serves. */
+/** An image with a process that the author wrote, and the one protocol that it serves. */
 const sdkSchema = z
   .strictObject({
     image: z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, uidSchema } from './metadata.ts';
 
-/** Maximum number of entries of one access list, and maximum number of previous versions that run on. */
+/** Maximum number of entries of one access list, and maximum number of previous versions that keep running. */
 export const agentLimits = { access: 128, keep: { min: 0, max: 8, default: 1 } } as const;
 
 const line = (max: number) =>

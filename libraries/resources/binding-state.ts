@@ -28,7 +28,9 @@ type BindingFlags = {
   readonly isFailed: boolean;
 };
 
-/** The precedence of the states of a binding (management:binding:state-values), which is decided here only. */
+/**
+ * The order of precedence of the states of a binding (management:binding:state-values). Only this function decides it.
+ */
 export function stateOfFlags({ isDisabled, isConfirmed, isUnguarded, isFailed }: BindingFlags): ConditionState {
   if (isDisabled) return 'disabled';
   if (isConfirmed) return isUnguarded ? 'unbound' : 'applied';
@@ -37,7 +39,7 @@ export function stateOfFlags({ isDisabled, isConfirmed, isUnguarded, isFailed }:
 
 /**
  * The state of a binding as of the last status write: the state of the management API
- * (docs/design/applications-and-routes.md), with conditions in place of live observations. Conditions of an earlier
+ * (docs/design/applications-and-routes.md), based on conditions instead of live observations. Conditions of an earlier
  * generation count as missing, and only a binding that is Ready is applied.
  */
 export function conditionState(binding: Stored<ModelBinding>): ConditionState {
@@ -54,8 +56,8 @@ export function conditionState(binding: Stored<ModelBinding>): ConditionState {
 }
 
 /**
- * A rejection of the previous application, which serves while the desired one is in progress, is not a failure of the
- * desired one.
+ * If the previous application, which serves while the desired one is in progress, is rejected, the desired application
+ * has not failed.
  */
 function isDesiredRejected(binding: Stored<ModelBinding>): boolean {
   const applied = saidOf(binding, 'Applied');
@@ -79,13 +81,14 @@ export function applicationOutcome(binding: Stored<ModelBinding>): ApplicationOu
   if (applied?.status === 'True') return { kind: 'applied' };
   const accepted = saidOf(binding, 'Accepted');
   if (accepted?.status === 'False') return { kind: 'failed', reason: accepted.reason, message: accepted.message };
-  // Includes conditions of an earlier generation: while the current one is pending, this is the latest message.
+  // This includes conditions of an earlier generation: while the current generation is pending, they have the latest
+  // message.
   const latest = (type: BindingCondition) => status?.conditions?.find((condition) => condition.type === type);
   const said = latest('Applied');
   const message = (said?.status === 'Unknown' ? latest('Ready') : said)?.message;
   const last = status?.applications?.find(({ operationId }) => operationId === (spec.apply ?? ''));
-  // A failure before the route was written may be caused by a missing dependency; it is retried when the dependency
-  // appears.
+  // A failure before the route was written may be caused by a missing dependency; the application is retried when the
+  // dependency appears.
   const isLate = last?.outcome === 'Failed' && last.generationId !== undefined;
   if (applied !== undefined && (applied.status === 'False' || isLate)) {
     const { reason = applied.reason } = last?.outcome === 'Failed' ? last : {};

@@ -4,14 +4,15 @@ import { group, kinds } from './kinds.ts';
 import type { Resource, Stored } from './metadata.ts';
 
 /**
- * Annotation of a resource: the author of its current token, and the reason. JSON of a ChangeNote with the token.
+ * Annotation of a resource with the author of its current token, and the reason: JSON of a ChangeNote together with the
+ * token.
  */
 export const changeNoteAnnotation = `${group}/change-note`;
 
 /** Request header of the management API with the message of a command, in percent encoding. */
 export const changeMessageHeader = 'x-portcullis-change-message';
 
-/** A line of text: at least one character, none of them a control character or a line separator. */
+/** A line of text: at least one character, and no control character or line separator. */
 const line = (max: number) =>
   codePoints(1, max).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, 'must be one line without control characters');
 
@@ -49,8 +50,8 @@ export const tokenMembers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The subject of a note: the token of the spec, or for a kind without one the generation, which every change of the
- * spec increases by one.
+ * The value to which a note refers: the token of the spec, or for a kind without a token the generation, which every
+ * change of the spec increases by one.
  */
 export function noteToken({ kind, spec, metadata }: NotedObject): string {
   const member = tokenMembers.get(kind);
@@ -64,8 +65,8 @@ type NotedObject = Pick<Resource, 'kind' | 'spec'> & {
 };
 
 /**
- * The note of the newest change of an object whose spec has no token; undefined if the writer of that change left none. The
- * revisions and applications of other objects have their notes.
+ * The note of the newest change of an object whose spec has no token; undefined if the writer of that change wrote no
+ * note. Objects with a token have the notes in their revisions and applications.
  */
 export function noteOfGeneration(object: Stored<Resource>): ChangeNote | undefined {
   if (tokenMembers.has(object.kind)) return undefined;
@@ -77,7 +78,7 @@ export function writeChangeNote(token: string, { author, message }: ChangeNote):
   return JSON.stringify({ token, author, message });
 }
 
-/** The note of the write that set this token; undefined if that write left none. */
+/** The note of the write that set this token; undefined if the writer wrote no note. */
 export function readChangeNote(
   annotations: Readonly<Record<string, string>> | undefined,
   token: string,

@@ -6,7 +6,7 @@ import { conditionsSchema, observedGenerationSchema, resourceSchema } from './me
 const { chunkSize, chunkOverlap, topK } = retrievalLimits;
 const maxInt32 = 2_147_483_647;
 
-/** The retrieval service counts units of UTF-16, of which a character has at most two. */
+/** The retrieval service counts UTF-16 units, of which a character has at most two. */
 const half = (units: number): number => Math.floor(units / 2);
 const line = (max: number) =>
   codePoints(1, max).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, 'must be one line without control characters');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { providerCauses } from '#contracts/provider-causes';
 import { resourceSchema, uidSchema } from './metadata.ts';
 
-/** Above the number of routes of any installation. */
+/** This number is larger than the number of routes of any installation. */
 const maxRoutes = 16_384;
 
 /** Maximum number of entries of providers. */
@@ -53,7 +53,7 @@ const agentsSchema = z.strictObject({
     .describe('inUse are versions that a loaded route lists or that calls in flight use.'),
 });
 
-/** The state of one gateway replica. Written by that replica only. */
+/** The state of one gateway replica. Only that replica writes it. */
 const gatewayReportSpecSchema = z.strictObject({
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that the replica belongs to.'),
   bootId: z.uuid().max(36).describe('bootId is new at every start of the process.'),

@@ -66,7 +66,9 @@ const refusedSchema = z.strictObject({
   message: z.string().max(32_768).describe('message is the reason of the failure, for people.'),
 });
 
-/** The complete route of one binding at one gateway. Replaced as a whole, by the operator only. */
+/**
+ * The complete route of one binding at one gateway. The operator replaces it as a whole; no other component writes it.
+ */
 export const gatewayRouteSpecSchema = z.strictObject({
   formatVersion: z.int().min(1).max(65_536).describe('formatVersion is the format of this route.'),
   gateway: z.string().min(1).max(63).describe('gateway is the gateway that serves the alias.'),

@@ -27,7 +27,7 @@ export const policyTestSchema = z.strictObject({
 export const refusalTextSchema = codePoints(1, 512);
 
 export const guardrailPolicySpecSchema = z.strictObject({
-  // The same rules as in the management API, so that this API can save every policy that it returns.
+  // The limits are the same as in the management API, so that this API can save every policy that it returns.
   displayName: codePoints(policyName.min, policyName.max)
     .regex(policyNameForm)
     .describe('displayName is the name that people see: letters, digits, dots, hyphens and underscores.'),

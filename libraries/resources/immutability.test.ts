@@ -46,7 +46,7 @@ test('the text of a PolicyRevision can be removed once, and nothing else can cha
   ]);
 });
 
-test('digest, build and manifest of a RuntimeWorkload cannot change, replicas and state can', () => {
+test('digest, build and manifest of a RuntimeWorkload cannot change, and replicas and state can change', () => {
   const spec = { digest: 'd', build: 'b', manifest: 'm', replicas: 1, state: 'Active' };
   for (const member of ['digest', 'build', 'manifest'] as const) {
     const { [member]: _, ...without } = spec;

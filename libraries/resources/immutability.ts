@@ -17,7 +17,7 @@ const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly 
 );
 
 /**
- * The forbidden changes of an update; empty when it is allowed. The API server applies the same rules as CEL
+ * The forbidden changes of an update; empty if the update is allowed. The API server applies the same rules as CEL
  * (`validation-rules.ts`, and `admission-rules.ts` for the id and the UID of a restored Collection).
  */
 export function immutabilityProblems(

@@ -8,7 +8,7 @@ export type Kind = {
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
-  /** Whether only the operator, the gateways and the management API write it. */
+  /** Whether only the operator, the gateways and the management API write objects of this kind. */
   readonly internal: boolean;
   /** API group; absent for a Portcullis kind, empty for the core group. */
   readonly group?: string;
@@ -38,8 +38,8 @@ export const appliedHashAnnotation = `${group}/applied-hash`;
 /** Annotation of a restored object: its creationTimestamp before the backup. */
 export const createdAnnotation = `${group}/created`;
 /**
- * Annotation of a restored Collection: the UID of the resource that declared its collection first. It is set when the object
- * is created, by a user with the right to restore, and never changes.
+ * Annotation of a restored Collection: the UID of the resource that declared its collection first. A user with the
+ * right to restore sets it when the object is created; it never changes.
  */
 export const restoredUidAnnotation = `${group}/restored-uid`;
 /**
@@ -52,8 +52,8 @@ export const appliedByAnnotation = `${group}/applied-by`;
 /** Finalizer of the operator on policies, bindings, collections, agents and their versions. */
 export const operatorFinalizer = `${group}/operator`;
 /**
- * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value is that of
- * `confirmationOf`, so that it confirms the change of one generation and no other.
+ * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value comes from
+ * `confirmationOf`, so that it confirms only the change of one generation.
  */
 export const confirmUnguardedAnnotation = `${group}/confirm-unguarded`;
 /**

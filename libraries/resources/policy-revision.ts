@@ -7,7 +7,7 @@ import { digestSchema, nameSchema, resourceSchema, timeSchema, uidSchema } from 
 /** The number of a revision; numbers start at 1 and have no gaps. */
 const revisionNumberSchema = z.int().min(1).max(2_147_483_647);
 
-/** An immutable revision of a policy, named `<policy id>-<number>`; it is kept when its policy is deleted. */
+/** An immutable revision of a policy, named `<policy id>-<number>`; the revision is kept when its policy is deleted. */
 const policyRevisionSpecSchema = z.strictObject({
   policyId: z.string().min(1).max(128).describe('policyId is the id of the policy in the management API.'),
   number: revisionNumberSchema.describe('number is the number of the revision, from 1 and without gaps.'),

@@ -1,6 +1,6 @@
 import { idLabel, type kinds } from './kinds.ts';
 
-/** A column of `kubectl get`; one of priority 1 is shown with `-o wide` only. */
+/** A column of `kubectl get`; a column of priority 1 is shown only with `-o wide`. */
 type PrinterColumn = {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'date';

@@ -42,7 +42,7 @@ const howToDelete = (kind: string): string =>
 const servedAs = 'has(oldObject.status) && has(oldObject.status.servedAs) ? oldObject.status.servedAs : []';
 
 const allKinds = judgedTextKinds.map((kind) => `'${kind}'`).join(', ');
-/** The further kinds of text that a binding has judged. */
+/** The further kinds of text that a binding adds to the judged texts. */
 const judgedOf = (object: string): string =>
   `has(${object}.spec.judge) ? ('all' in ${object}.spec.judge ? [${allKinds}] : ${object}.spec.judge) : []`;
 const isSet = (object: string, member: string, value: string): string =>
@@ -62,8 +62,8 @@ const isChangeConfirmed = [
 const isPolicyRetained = '!variables.isUsed || variables.isConfirmed || variables.isCleanup';
 
 /**
- * Changes that remove protection need a confirmation in the object, so that none of them happens by accident.
- * `protection.ts` checks the same for the resources of the standalone platform.
+ * Changes that remove protection need a confirmation in the object, so that none is made by accident. `protection.ts`
+ * makes the same checks for the resources of the standalone platform.
  */
 export const protectionRules: readonly AdmissionRule[] = [
   {

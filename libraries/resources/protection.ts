@@ -33,8 +33,8 @@ export function unguardingProblem(before: Stored<Change>, after: Change): string
 }
 
 /**
- * The protection of a binding that guards a model now and that would be lost by a change that leaves its policy, one
- * sentence without a full stop for each.
+ * The protection that a binding with a guarded model would lose by a change that keeps its policy: one sentence without
+ * a full stop for each loss.
  */
 export function weakenedBy(before: Pick<ModelBinding, 'spec' | 'status'>, after: Spec): readonly string[] {
   if (!isGuarding(before) || after.guardrail.mode === 'None') return [];
@@ -63,7 +63,10 @@ export function weakeningProblem(before: Stored<ModelBinding>, after: Change): s
   );
 }
 
-/** Whether a change confirms its loss of protection: with a value that names the object and was not set before. */
+/**
+ * Whether a change confirms its loss of protection: with a value that names the object and that the object did not have
+ * before.
+ */
 function isChangeConfirmed(before: Pick<Stored<Resource>, 'metadata'>, after: Pick<Resource, 'metadata'>): boolean {
   const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
   const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
@@ -97,8 +100,8 @@ export type PolicyReferrers = {
 };
 
 /**
- * Everything that refers to a policy and is not being deleted itself. A version of an agent names a served policy; without
- * one of this name it names the policy.
+ * All objects that refer to a policy and are not being deleted themselves. A version of an agent names a served policy;
+ * if no served policy has this name, it names the policy.
  */
 export function usersOfPolicy(
   { metadata, status }: Stored<GuardrailPolicy>,
@@ -124,7 +127,7 @@ function policyUserText({ kind, name }: PolicyUser): string {
   return kind === 'ServedPolicy' ? `the served policy ${name}` : `the ${kind} ${name}`;
 }
 
-/** Why the deletion of a policy is refused: it is referenced, and the deletion is not confirmed. */
+/** The reason why the deletion of a policy is refused: it is referenced, and the deletion is not confirmed. */
 export function policyDeletionProblem(
   policy: Stored<GuardrailPolicy>,
   referrers: PolicyReferrers,
@@ -154,8 +157,9 @@ function versionNames(spec: AgentVersion['spec'], names: readonly string[]): boo
 }
 
 /**
- * A deletion that was accepted before needs no confirmation. The value of `confirmationOf` confirms only a deletion
- * that names the resource version: an annotation that an interrupted command leaves behind allows no deletion by name.
+ * A deletion that was already accepted needs no confirmation. The value of `confirmationOf` confirms only a deletion
+ * that names the resource version: an annotation that is left by an interrupted command does not allow a deletion by
+ * name.
  */
 function isConfirmed({ metadata }: Stored<Resource>, { resourceVersion }: DeletionConditions): boolean {
   const confirmation = metadata.annotations?.[confirmDeletionAnnotation];

@@ -20,7 +20,7 @@ test('a detector that fails in the workload of a route is the fault of that rout
   expect(factOf([reachable, silent], { ready: false })).toEqual({ kind: 'unknown' });
 });
 
-test('a fault of the model comes before a fault of a detector', () => {
+test('a fault of the model takes precedence over a fault of a detector', () => {
   const down = { provider: 'echo', cause: 'credential_refused' } as const;
   expect(factOf([silent, down])).toEqual({ kind: 'failing', provider: 'echo', cause: 'credential_refused' });
 });

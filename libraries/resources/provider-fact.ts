@@ -10,13 +10,13 @@ export type ProviderFact =
       readonly kind: 'failing';
       readonly provider: string;
       readonly cause: ProviderCause;
-      /** Present for a detector or classifier. */
+      /** The id of the rule; present for a detector or classifier. */
       readonly rule?: string;
     };
 
 /**
- * A failure at any ready replica counts: a part of the requests fails. A fact about the model comes before facts about
- * rules, because no request is answered without the model.
+ * A failure at any ready replica counts, because it affects a part of the requests. A fact about the model has priority
+ * over facts about rules, because without the model no request is answered.
  */
 export function providerFactOf(
   reports: readonly Pick<GatewayReportSpec, 'ready' | 'providers'>[],

@@ -5,8 +5,8 @@ import type { ApplicationRecord, ModelBinding } from './model-binding.ts';
 import type { PolicyRevision, PolicyRevisionSpec } from './policy-revision.ts';
 
 /**
- * Annotation of a revision that is about to lose its text: from then on it is not applied. It is set before the uses of
- * the revision are counted, so that no application can begin between the count and the removal.
+ * Annotation of a revision that is about to lose its text: from then on the revision is not applied. It is set before
+ * the uses of the revision are counted, so that no application can begin between the count and the removal.
  */
 export const purgeMark = `${group}/purge`;
 
@@ -16,7 +16,7 @@ export const purgeMark = `${group}/purge`;
  */
 export const forgetCausesAnnotation = `${group}/forget-causes`;
 
-/** The outcomes of a binding, without the causes that its annotation tells the operator to forget. */
+/** The outcomes of a binding, without the causes that its annotation tells the operator to remove. */
 export function withoutForgottenCauses(
   applications: readonly ApplicationRecord[],
   { annotations }: Resource['metadata'],
@@ -28,7 +28,10 @@ export function withoutForgottenCauses(
   );
 }
 
-/** The annotation with which the operator forgets the causes about a revision; undefined if the binding has none. */
+/**
+ * The annotation with which the operator removes the causes about a revision; undefined if the binding has no such
+ * causes.
+ */
 export function forgettingCausesOf(
   revisionName: string,
   { metadata, status }: Pick<ModelBinding, 'metadata' | 'status'>,
@@ -47,7 +50,7 @@ function revisionNameOf({ policyId, policyRevision }: Pick<ApplicationRecord, 'p
 /** The display name of a revision without text; the API promises a name of at least one character. */
 export const purgedName = 'purged';
 
-/** Whether the text of a revision was removed, or is being removed. */
+/** Whether the text of a revision was removed or is being removed. */
 export function isPurged({ metadata, spec }: Pick<PolicyRevision, 'metadata' | 'spec'>): boolean {
   return spec.purgeTime !== undefined || isMarked(metadata);
 }
@@ -56,13 +59,13 @@ export function isMarked({ annotations }: Resource['metadata']): boolean {
   return annotations?.[purgeMark] !== undefined;
 }
 
-/** The revision without every text that a user wrote. Its number, digest, author and counts stay. */
+/** The revision without all texts that a user wrote. Its number, digest, author and counts are kept. */
 export function purgedSpec(spec: PolicyRevisionSpec, purgeTime: string): PolicyRevisionSpec {
   const { message: _message, refusalText: _refusalText, ...rest } = spec;
   return { ...rest, displayName: purgedName, description: '', definition: '', tests: [], purgeTime };
 }
 
-/** Whether a change of a spec is the removal of its text, the only change of a revision that is allowed. */
+/** Whether a change of a spec is the removal of its text, which is the only allowed change of a revision. */
 export function isPurgeOf(before: unknown, after: unknown): boolean {
   const [had, has] = [before, after] as readonly Partial<PolicyRevisionSpec>[];
   if (had === undefined || had.purgeTime !== undefined || has?.purgeTime === undefined) return false;

@@ -9,7 +9,10 @@ export function workloadHost(name: string, namespace: string): string {
   return `${name}.${namespace}.svc`;
 }
 
-/** The runtime processes of one bundle and build, named `g-<hash of their content>`; shared by applications. */
+/**
+ * The runtime processes of one bundle and build, named `g-<hash of their content>`; several applications can share
+ * them.
+ */
 const runtimeWorkloadSpecSchema = z.strictObject({
   digest: digestSchema.describe('digest is the SHA-256 of the bundle.'),
   build: z.string().min(1).max(512).describe('build is the version or image of the runtime.'),

@@ -1,7 +1,7 @@
 import { restoreVerb } from './admission-rules.ts';
 import { kinds } from './kinds.ts';
 
-/** A rule of a ClusterRole on the kinds of Portcullis, or on those of another API group; '' is the core group. */
+/** A rule of a ClusterRole for kinds of Portcullis, or for kinds of another API group; '' is the core group. */
 type RoleRule = {
   readonly apiGroup?: string;
   readonly resources: readonly string[];
@@ -11,7 +11,7 @@ type RoleRule = {
 export type UserRole = {
   readonly name: string;
   readonly description: string;
-  /** The built-in roles that this one is aggregated to. */
+  /** The built-in roles to which this role is aggregated. */
   readonly aggregatedTo: readonly ('view' | 'edit')[];
   readonly rules: readonly RoleRule[];
 };

@@ -5,12 +5,12 @@ import { purgedName } from './purged-revision.ts';
 export type ValidationRule = {
   readonly rule: string;
   readonly message: string;
-  /** FieldValueDuplicate is not used: with it the API server omits the message. */
+  /** FieldValueDuplicate is not used, because the API server would omit the message. */
   readonly reason: 'FieldValueInvalid' | 'FieldValueForbidden';
   readonly fieldPath?: string;
 };
 
-/** A rule and the path of its member from the root of the resource: `spec.definition`. */
+/** A rule, and the path of its member from the root of the resource: `spec.definition`. */
 type PlacedRule = ValidationRule & { readonly at: string };
 
 function frozen(kind: Kind, at: string): PlacedRule {
@@ -63,7 +63,9 @@ const keptMembers = [
   'ruleKinds',
 ];
 
-/** As `isPurgeOf`: the text of a revision can be removed once, and nothing else changes. */
+/**
+ * The rule of `isPurgeOf` for the API server: the text of a revision can be removed once, and nothing else may change.
+ */
 const frozenButForPurge: PlacedRule = {
   at: 'spec',
   rule: [

@@ -1,4 +1,4 @@
-/** Whether a row comes before another one of the same score. */
+/** Whether a row precedes another row with the same score. */
 type IsBefore = (row: number, other: number) => boolean;
 
 /** Keeps the rows with the best scores: a heap whose root is the worst of them. */
@@ -27,14 +27,14 @@ export class BestRows {
     this.#sink();
   }
 
-  /** Best first. */
+  /** The rows, best first. */
   sorted(): readonly { readonly row: number; readonly score: number }[] {
     return this.#rows
       .map((row, at) => ({ row, score: this.#scores[at] as number }))
       .sort((one, other) => other.score - one.score || (this.#isBefore(one.row, other.row) ? -1 : 1));
   }
 
-  /** Whether the entry at one place is worse than that at another. */
+  /** Whether the entry at one place is worse than the entry at another place. */
   #isWorse(one: number, other: number): boolean {
     const difference = (this.#scores[one] as number) - (this.#scores[other] as number);
     if (difference !== 0) return difference < 0;

@@ -1,15 +1,18 @@
 import { wait } from '#kit/time/wait';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** Longest waits of a query of an index in memory, milliseconds; then it ends with SearchUnavailableError `behind`. */
+/**
+ * Longest waits of a query of an index in memory, milliseconds; after them the query fails with SearchUnavailableError
+ * `behind`.
+ */
 export const queryWaits = {
-  /** For the changes that it must reflect. */
+  /** Longest wait for the changes that a query must reflect. */
   followMs: 1_000,
-  /** For a partition that is not in memory yet. */
+  /** Longest wait for a partition that is not in memory yet. */
   loadMs: 10_000,
 } as const;
 
-/** Before a source that did not name the awaited change is read again, milliseconds. */
+/** Pause before a source that did not name the awaited change is read again, milliseconds. */
 const pauseMs = 20;
 const neverAborted = new AbortController().signal;
 
@@ -23,7 +26,7 @@ type FollowingPartition = {
 
 /**
  * Applies committed changes until the partition reflects the change `reflects`, or is retired.
- * @param follow reads the source once and applies the changes that it finds
+ * @param follow reads the source once and applies the changes in it
  * @throws SearchUnavailableError `behind` after `queryWaits.followMs`; the reason of the signal
  */
 export async function catchUp(

@@ -2,8 +2,8 @@ import type { AttributeValue, IndexEntry } from './ports.ts';
 
 /**
  * A closed language of conditions on attributes. A list attribute fulfils a comparison if one of its values does; an
- * absent attribute fulfils none. `ne` is the opposite of `eq`: no value is equal. Values of different types are never
- * equal and never compared; strings are compared by code points. `contains` matches a part of a string.
+ * absent attribute fulfils no comparison. `ne` is the opposite of `eq`: no value is equal. Values of different types
+ * are never equal and have no order; strings are compared by code points. `contains` matches a part of a string.
  */
 export type AttributeCondition =
   | { readonly and: readonly AttributeCondition[] }
@@ -20,7 +20,7 @@ export type Comparison =
   | { readonly path: string; readonly op: 'contains'; readonly value: string }
   | { readonly path: string; readonly op: 'in'; readonly value: readonly AttributeValue[] };
 
-/** Whether attributes fulfil a condition. An empty `and` holds, an empty `or` does not. */
+/** Whether attributes fulfil a condition. An empty `and` is true, an empty `or` is false. */
 export function fulfils(attributes: IndexEntry['attributes'], condition: AttributeCondition): boolean {
   if ('and' in condition) return condition.and.every((part) => fulfils(attributes, part));
   if ('or' in condition) return condition.or.some((part) => fulfils(attributes, part));
@@ -30,14 +30,14 @@ export function fulfils(attributes: IndexEntry['attributes'], condition: Attribu
   return values.some((value) => valueFulfils(value, condition));
 }
 
-/** The values of an attribute: those of a list, one, or none. */
+/** The values of an attribute: the values of a list, a single value, or no value. */
 export function valuesAt(attributes: IndexEntry['attributes'], path: string): readonly AttributeValue[] {
   const value = Object.hasOwn(attributes, path) ? attributes[path] : undefined;
   if (value === undefined) return [];
   return typeof value === 'object' ? value : [value];
 }
 
-/** Whether one value fulfils a comparison other than `ne`, which is about all values. */
+/** Whether one value fulfils a comparison other than `ne`, which concerns all values. */
 export function valueFulfils(value: AttributeValue, comparison: Exclude<Comparison, { op: 'ne' }>): boolean {
   switch (comparison.op) {
     case 'eq':

@@ -1,14 +1,14 @@
 import type { Candidate } from './ports.ts';
 
-/** The constant of reciprocal rank fusion: the larger it is, the less the first ranks differ. */
+/** The constant of reciprocal rank fusion: the larger it is, the smaller is the difference between the first ranks. */
 const rankConstant = 60;
-/** The score of an id that one ranking of weight 1 has first. */
+/** The score of an id that is first in one ranking of weight 1. */
 export const bestRank = 1 / (rankConstant + 1);
 
 type WeightedRanking = {
   /** Candidates, best first, each id once. */
   readonly candidates: readonly Candidate[];
-  /** Not negative; a ranking of weight 0 adds no candidate. */
+  /** The weight of a ranking, not negative; a ranking of weight 0 adds no candidate. */
   readonly weight: number;
 };
 

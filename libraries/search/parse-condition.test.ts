@@ -16,7 +16,7 @@ describe('reading a condition', () => {
   test('every valid condition is parsed to the same condition', () => {
     fc.assert(
       fc.property(condition, (given) => {
-        // Only the memory service has gt and lt in its filters.
+        // Only the memory service supports gt and lt in its filters.
         fc.pre(!/"op":"[gl]t"/.test(JSON.stringify(given)));
         expect(parseCondition(JSON.parse(JSON.stringify(given)))).toEqual({ kind: 'condition', condition: given });
       }),

@@ -2,14 +2,14 @@ import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSo
 
 /**
  * Reads the tables of an index. A change of a group (its entries, their labels or attributes, its end) writes the
- * number of its transaction to the group's row, which stays after the group has ended for as long as `forgottenThrough`
- * says. Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
- * visible in order.
+ * number of its transaction to the group's row. After the end of the group, the row is kept until `forgottenThrough`
+ * reaches its number. Transactions of a partition take their numbers under a lock that they hold until their end, so
+ * that numbers become visible in order.
  */
 type PartitionReader<Cursor, BlockCursor> = {
-  /** Undefined if there is no such partition. */
+  /** The numbers of a partition; undefined if there is no such partition. */
   numbers(partition: string): Promise<ChangeNumbers | undefined>;
-  /** As in `PartitionSource`. */
+  /** See `PartitionSource`. */
   leastBytes?(partition: string): Promise<number | undefined>;
   /** The next live entries in an order that does not change, about `size` of them, and where to continue. */
   page(
@@ -23,34 +23,35 @@ type PartitionReader<Cursor, BlockCursor> = {
     after: BlockCursor | undefined,
   ): Promise<{ readonly blocks: readonly EntryBlock[]; readonly next: BlockCursor | undefined }>;
   /**
-   * The first groups whose number is larger, by number: at least one if there is one, about `size` at most or fewer where they
-   * have many entries, and every group of the last number. One statement reads them.
+   * The first groups whose change number is greater than `after`, in the order of their numbers: at least one if there
+   * is any; about `size` at most, and fewer if they have many entries; and always every group of the last number. One
+   * statement reads them.
    */
   changedGroups(partition: string, after: bigint, size: number): Promise<ChangedGroups>;
   /**
-   * The live entries of groups, in pages of a bounded size. Pages may mix older and newer states, because a newer one is a later
-   * change.
+   * The live entries of groups, in pages of limited size. Pages may mix older and newer states, because a newer state
+   * is a later change.
    */
   entriesOf(partition: string, groups: readonly string[]): AsyncIterable<readonly IndexEntry[]>;
 };
 
 type ChangedGroups = {
   readonly groups: readonly { readonly group: string; readonly changeNo: bigint }[];
-  /** False only if no group with a larger number was left out. */
+  /** Whether groups with a larger number were left out; false only if there are none. */
   readonly more: boolean;
 };
 
 type ChangeNumbers = {
   /** The newest committed number. */
   readonly newest: bigint;
-  /** Rows of groups that ended with this number or before it were removed; 0 if none was. */
+  /** Rows of groups that ended with this number or an earlier one were removed; 0 if no row was removed. */
   readonly forgottenThrough: bigint;
 };
 
 type ReadOptions = {
   /** Entries of a page of a load. */
   readonly pageSize: number;
-  /** Maximum number of groups of one answer about changes, without the further ones of its last number. */
+  /** Maximum number of groups in one answer about changes, without the further groups of its last number. */
   readonly groupsAtOnce: number;
 };
 
@@ -93,15 +94,15 @@ export function readPartitions<Cursor, BlockCursor = never>(
       const groups = changed.groups.map(({ group }) => group);
       const changes = groups.length === 0 ? noChanges() : changesOf(groups, reader.entriesOf(partition, groups));
       const last = changed.groups.at(-1)?.changeNo ?? after;
-      // Numbers do not tell it: a group that was left out may have changed again since they were read, and then its change
-      // before that is not in the tables.
+      // The numbers alone do not show this: a group that was left out may have changed again after they were read, and
+      // then its earlier change is no longer in the tables.
       const { more } = changed;
       return { kind: 'changes', changes, upTo: more || last > newest ? last : newest, more };
     },
   };
 }
 
-/** Yields pages; each one is read while the previous one is used. */
+/** Yields pages; each page is read while the previous one is used. */
 async function* readAhead<Item, Cursor>(
   read: (after: Cursor | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: Cursor | undefined }>,
 ): AsyncGenerator<readonly Item[]> {

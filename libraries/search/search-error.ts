@@ -29,7 +29,7 @@ const sentences: Readonly<Record<SearchFault, string>> = {
     'the best candidates of the search engine are not visible at present: remove documents that are no longer valid',
 };
 
-/** A search has no answer; it is never an empty one. */
+/** A search has no answer; this error is never replaced by an empty result. */
 export class SearchUnavailableError extends Error {
   readonly code = 'search_unavailable';
   readonly fault: SearchFault;

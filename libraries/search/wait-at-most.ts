@@ -2,9 +2,9 @@ import { withTimeout } from '#kit/concurrency/abort';
 import { SearchUnavailableError } from './search-error.ts';
 
 /**
- * Waits for a promise that others may share: the timeout ends the waiting, not the work of the promise.
- * @throws SearchUnavailableError `behind` after `ms` milliseconds and `unreachable` for other errors of the promise; the
- * reason of the signal
+ * Waits for a promise that others may share: the timeout ends only the waiting, not the work of the promise.
+ * @throws SearchUnavailableError `behind` after `ms` milliseconds and `unreachable` for other errors of the promise;
+ * the reason of the signal
  */
 export async function waitAtMost<T>(
   promise: Promise<T>,

@@ -3,7 +3,7 @@ import { parse } from 'postgres-array';
 type Element = {
   /** Object identifiers of array types (catalogue pg_type). */
   readonly arrays: readonly number[];
-  /** One element from its text. */
+  /** Reads one element from its text. */
   readonly read: (text: string) => unknown;
 };
 

@@ -9,7 +9,7 @@ export type DriverQuery = Promise<unknown> & {
   reject: (error: unknown) => void;
 };
 
-/** One connection to the server, opened by its first statement and never reopened. */
+/** One connection to the server, which the first statement opens and which is never reopened. */
 export type SqlClient = {
   /** Creates statements and fragments; an awaited statement must go through `execute`. */
   readonly raw: postgres.Sql;
@@ -30,9 +30,9 @@ export type ClientEvents = {
 };
 
 /**
- * Opens a client of one connection. The driver reconnects a lost connection, but then statements of a transaction run
- * outside of it, unsent data stays in a buffer, and a late write throws an uncaught error. A lost client is therefore
- * never used again (docs/decisions/0011).
+ * Opens a client of one connection. The driver would reconnect a lost connection, but then statements of a transaction
+ * would run outside of it, unsent data would stay in a buffer, and a late write would throw an uncaught error. A lost
+ * client is therefore never used again (docs/decisions/0011).
  */
 export function openClient(
   url: string,
@@ -52,13 +52,15 @@ export function openClient(
     max_lifetime: null,
     idle_timeout: null as never,
     onclose: lose,
-    // The driver would request the array types on each new connection in a statement whose failure nothing handles.
+    // Otherwise the driver would request the array types on each new connection, in a statement whose failure no code
+    // handles.
     fetch_types: false,
     types: arrayTypes as never,
     // The types of the driver omit this option, which its own `listen` uses.
     ...({ onnotify: events.onNotify } as object),
   }) as unknown as postgres.Sql;
-  // Never awaited, so never sent: it provides the function that sends statements over this connection.
+  // This query is never awaited and therefore never sent: it provides the function that sends statements over this
+  // connection.
   const { handler } = raw.unsafe('') as unknown as DriverQuery;
   return {
     raw,

@@ -21,24 +21,27 @@ export type Sql = postgres.ISql & {
    * Runs the callback in one transaction, `read committed` by default. It commits if the callback and every statement
    * outside of a failed savepoint succeed, and rolls back otherwise. After an SqlUnavailableError the transaction may
    * have been committed: the answer was lost. The callback runs again, up to three times, if the database rolled the
-   * transaction back because of a concurrent one; then it rejects with SqlConflictError, and nothing was committed. So the
-   * callback has no effect outside of its transaction but one that may be repeated; otherwise use `beginOnce`.
+   * transaction back because of a concurrent one; then it rejects with SqlConflictError, and nothing was committed.
+   * Therefore any effect of the callback outside of its transaction must be repeatable; otherwise use `beginOnce`.
    */
   begin<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
   begin<T>(mode: TransactionMode, run: (sql: TransactionSql) => Promise<T>): Promise<T>;
-  /** The same for a callback that must not run again, `read committed`: it rejects with SqlConflictError immediately. */
+  /**
+   * Runs a callback that must not run again in one transaction, `read committed`: after a conflict it rejects with
+   * SqlConflictError immediately.
+   */
   beginOnce<T>(run: (sql: TransactionSql) => Promise<T>): Promise<T>;
 };
 
-/** A statement that has not been sent yet, which can be a part of another one. */
+/** A statement that has not been sent yet, and that can become a part of another statement. */
 export type SqlPart = postgres.PendingQuery<postgres.Row[]>;
 
 export type ConnectOptions = {
   /** postgres://user@host:port/database, optionally with `?sslmode=verify-full`, without a password. */
   readonly url: URL | string;
-  /** Shown in the server's list of sessions. */
+  /** The name of the application in the server's list of sessions. */
   readonly applicationName: string;
-  /** Maximum number of connections at a time, 10 by default. Statements queue for one. */
+  /** Maximum number of concurrent connections, 10 by default. Statements wait in a queue for a free connection. */
   readonly max?: number;
   /** Called for every connection, so that a rotated password needs no restart; see `passwordFrom`. */
   readonly password?: () => string;
@@ -48,9 +51,9 @@ export type ConnectOptions = {
 
 export type Database = AsyncDisposable & {
   /**
-   * Rejects with SqlUnavailableError if the outcome is unknown and with SqlStatementError if the server refused, both
-   * without any value; any other error is a defect of the program. A transaction may take three times as long as one
-   * statement.
+   * Runs statements. Rejects with SqlUnavailableError if the outcome is unknown and with SqlStatementError if the
+   * server refused the statement, both without any value; any other error is a defect of the program. A transaction may
+   * take three times as long as one statement.
    */
   readonly sql: Sql;
   /** Opens the same database over one separate connection with its own statement timeout. */
@@ -69,8 +72,8 @@ const slackMs = connectSeconds * 1_000 + 1_000;
 const endSeconds = 5;
 
 /**
- * A bounded pool of connections to PostgreSQL. It connects with the first statement, so that an unreachable server fails
- * that statement and not this call. Disposing waits five seconds for statements in flight.
+ * A bounded pool of connections to PostgreSQL. The pool connects with the first statement, so that an unreachable
+ * server fails that statement and not this call. Disposing waits up to five seconds for statements in flight.
  * @throws ConfigError if the URL is invalid or contains a password
  */
 export function connectSql(options: ConnectOptions): Database {
@@ -83,7 +86,7 @@ export function connectSql(options: ConnectOptions): Database {
     openClient(url, { ...settings, password: options.password?.() }, events);
   const pool = new Pool({ open: () => open(), max: options.max ?? 10, waitMs: answerMs });
   return {
-    // This driver client only builds statements and never connects.
+    // This client of the driver only builds statements and never connects.
     sql: sqlOver(pool, openClient(url, settings), answerMs),
     alone: (own) => connectSql({ ...options, ...own, max: 1 }),
     listener: ({ checkEveryMs = 15_000 } = {}) => openListener({ open, answerMs, checkEveryMs }),

@@ -7,18 +7,18 @@ import { type Send, statementsOver } from './statements.ts';
 /** The handlers of the notifications of one channel. They must not throw. */
 type NotificationHandlers = {
   readonly onNotify: (payload: string) => void;
-  /** The connection was lost and listens again: notifications in between are lost, so tables must be read again. */
+  /** The connection was lost and is restored: notifications were lost meanwhile, so that tables must be read again. */
   readonly onGap: () => void;
 };
 
 /**
- * Receives notifications (PostgreSQL documentation, NOTIFY). A lost connection is opened again until the listener is
- * disposed; notifications in between are not delivered, and `onGap` of every channel is called.
+ * Receives notifications (PostgreSQL documentation, NOTIFY). A lost connection is reopened until the listener is
+ * disposed; notifications meanwhile are not delivered, and `onGap` of every channel is called.
  */
 export type SqlListener = AsyncDisposable & {
   /**
-   * Resolves when the server has confirmed: every notification that is committed afterwards is delivered, or lies in a
-   * gap. Disposing the answer ends the deliveries.
+   * Resolves when the server has confirmed: every notification that is committed afterwards is delivered, or is lost in
+   * a gap that `onGap` reports. Disposing the result ends the deliveries.
    * @throws SqlUnavailableError
    */
   listen(channel: string, handlers: NotificationHandlers): Promise<AsyncDisposable>;
@@ -50,10 +50,10 @@ class Listener implements SqlListener {
   readonly #channels = new Map<string, Set<NotificationHandlers>>();
   readonly #ended = new AbortController();
   #connection: Connection | undefined;
-  /** Whether a connection was lost, so that the next one follows a gap. */
+  /** Whether a connection was lost, so that there is a gap before the next connection. */
   #isGap = false;
   #isReopening = false;
-  /** Changes of the connection and its channels happen one after the other. */
+  /** Changes of the connection and its channels are made one after another. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ListenerOptions) {
@@ -94,7 +94,7 @@ class Listener implements SqlListener {
     this.#channels.set(channel, all.add(handlers));
   }
 
-  /** Whether no handlers of the channel are left. */
+  /** Removes handlers. Returns whether no handlers of the channel are left. */
   #remove(channel: string, handlers: NotificationHandlers): boolean {
     const all = this.#channels.get(channel);
     if (all?.delete(handlers) !== true || all.size > 0) return false;
@@ -105,12 +105,12 @@ class Listener implements SqlListener {
     if (!this.#remove(channel, handlers)) return;
     await this.#inTurn(async () => {
       if (this.#channels.has(channel)) return;
-      // A lost connection listens to nothing, and the next one only to channels with handlers.
+      // A lost connection listens to no channel, and the next connection only to channels with handlers.
       await this.#connection?.sql.unsafe(`unlisten "${channel}"`).catch(() => undefined);
     });
   }
 
-  /** The open connection, or a new one that listens to every channel. Called in turn. */
+  /** The open connection, or a new connection that listens to every channel. The calls are made one after another. */
   async #connect(): Promise<Connection> {
     if (this.#ended.signal.aborted) throw new SqlUnavailableError('ENDED');
     if (this.#connection !== undefined) return this.#connection;

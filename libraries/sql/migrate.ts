@@ -26,7 +26,10 @@ type MigrateOptions = {
 type Migration = { readonly number: number; readonly name: string; readonly text: string; readonly digest: string };
 type Applied = { readonly number: number; readonly name: string; readonly digest: string };
 
-/** Migrating a large table takes long, and replicas that start at the same time wait for the one that migrates. */
+/**
+ * Migrating a large table takes a long time, and replicas that start at the same time wait for the replica that
+ * migrates.
+ */
 const statementTimeoutMs = 600_000;
 
 /**
@@ -51,7 +54,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
-/** Applies the first missing file in one transaction; returns its name. */
+/** Applies the first missing file in one transaction and returns its name. */
 async function applyNext(
   sql: TransactionSql,
   schema: string,

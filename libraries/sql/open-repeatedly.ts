@@ -2,8 +2,8 @@ import { wait } from '#kit/time/wait';
 import { MigrationError, type MigrationFault } from './migrate.ts';
 
 /**
- * What a process knows of tables that it opens in the background. `unknown`: the first attempt has not ended. `refused`: they
- * are not those of this program, so that waiting for the database does not help.
+ * The state of tables that a process opens in the background. `unknown`: the first attempt has not ended. `refused`:
+ * the tables do not belong to this release, so that waiting for the database does not help.
  */
 export type OpeningState = 'unknown' | 'away' | 'refused' | 'open';
 
@@ -17,7 +17,7 @@ const retryMs = 1_000;
 
 /**
  * Opens tables, with an attempt each second until one succeeds or the signal aborts.
- * @param options.onFailure called for the first of equal failures in a row
+ * @param options.onFailure called once for each series of equal failures
  */
 export async function openRepeatedly(
   open: () => Promise<void>,

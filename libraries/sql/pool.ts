@@ -25,7 +25,7 @@ export class Pool {
     return this.#ready() ?? (await this.#next());
   }
 
-  /** Returns a connection to the pool, even a lost one. */
+  /** Returns a connection to the pool; it may be a lost connection. */
   give(client: SqlClient): void {
     if (client.isLost()) this.#all.delete(client);
     else this.#idle.push(client);
@@ -53,7 +53,7 @@ export class Pool {
     return opened;
   }
 
-  /** Queues a request; one that finds no connection keeps its position. */
+  /** Queues a request; a request that finds no connection keeps its position. */
   #next(): Promise<SqlClient> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

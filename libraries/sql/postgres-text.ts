@@ -1,6 +1,6 @@
 /**
- * A text as PostgreSQL stores it: U+FFFD for U+0000 and for half of a surrogate pair, which it refuses. Objects of the
- * resource server can have both. The length stays.
+ * A text as PostgreSQL can store it: U+0000 and half of a surrogate pair, which PostgreSQL refuses, are replaced by
+ * U+FFFD. Objects of the resource server can contain both. The length is unchanged.
  */
 export function postgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{fffd}');

@@ -9,7 +9,7 @@ const fault = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Resolves for both of two callers when the second one waits. */
+/** A function that resolves for both of two callers when the second one has called it. */
 function meeting(): () => Promise<void> {
   const both = Promise.withResolvers<void>();
   let waiting = 0;

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SqlConflictError } from './sql-error.ts';
 
 const mostRepetitions = 3;
-/** The longest pause before the first repetition, milliseconds; it doubles for each further one. */
+/** The longest pause before the first repetition, milliseconds; it doubles before each further repetition. */
 const firstPauseMs = 20;
 
 /**
- * Runs a transaction again that the database rolled back because of a concurrent one. The pauses are random, so that the
- * same two do not meet again.
- * @throws SqlConflictError after the last repetition, and every other error immediately
+ * Repeats a transaction that the database rolled back because of a concurrent one. The pauses are random, so that the
+ * same two transactions do not conflict again.
+ * @throws SqlConflictError after the last repetition, and any other error immediately
  */
 export async function repeatConflicts<T>(run: () => Promise<T>, random: () => number = Math.random): Promise<T> {
   for (let repetitions = 0; ; repetitions += 1) {

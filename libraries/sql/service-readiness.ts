@@ -3,9 +3,9 @@ import type { Database } from './connect.ts';
 import { type WatchedSchema, watchTables } from './watch-tables.ts';
 
 type ServiceReadiness = AsyncDisposable & {
-  /** Why the process is not ready; empty if it is. */
+  /** The reasons why the process is not ready; empty if it is ready. */
   problems(): Promise<readonly string[]>;
-  /** Whether the database had every table when it last answered. */
+  /** Whether the database had all tables when it last answered. */
   isComplete(): boolean;
   /** The process is shutting down. */
   withdraw(): void;
@@ -21,7 +21,7 @@ type OwnTables = {
   readonly everyMs?: number | undefined;
 };
 
-/** Readiness of a service that needs nothing but its database, with every table of its schemas. */
+/** Readiness of a service that depends only on its database, with every table of its schemas. */
 export function openServiceReadiness(database: Database, options: OwnTables): ServiceReadiness {
   const { service, schemas, logger, everyMs } = options;
   let isWithdrawn = false;

@@ -1,4 +1,4 @@
-/** Reasons of the driver and the server for an answer that did not come in time. */
+/** Reasons of the driver and the server that mean that an answer did not come in time. */
 const timeouts: ReadonlySet<string> = new Set([
   '57014',
   'CONNECT_TIMEOUT',
@@ -13,7 +13,7 @@ const timeouts: ReadonlySet<string> = new Set([
  */
 export class SqlUnavailableError extends Error {
   readonly code = 'sql_unavailable';
-  /** The code of the driver or the server: ECONNREFUSED, CONNECT_TIMEOUT, 57P03 and the like. */
+  /** The code of the driver or the server, such as ECONNREFUSED, CONNECT_TIMEOUT or 57P03. */
   readonly reason: string;
 
   constructor(reason: string, cause?: unknown) {
@@ -29,8 +29,8 @@ export class SqlUnavailableError extends Error {
 }
 
 /**
- * The database rolled a transaction back because of a concurrent one: a deadlock (40P01) or a serialization failure (40001).
- * Nothing took effect, and the connection can be used. The same transaction may be run again.
+ * The database rolled a transaction back because of a concurrent one: a deadlock (40P01) or a serialization failure
+ * (40001). The transaction had no effect, and the connection can be used. The same transaction may be repeated.
  */
 export class SqlConflictError extends SqlUnavailableError {
   constructor(reason: string, cause?: unknown) {
@@ -40,12 +40,12 @@ export class SqlConflictError extends SqlUnavailableError {
   }
 }
 
-/** Whether the connection of a statement that failed must not be used again. */
+/** Whether the connection of a failed statement must not be used again. */
 export function endsConnection(error: unknown): boolean {
   return error instanceof SqlUnavailableError && !(error instanceof SqlConflictError);
 }
 
-/** The database refused a statement. Carries no message of the server, which may quote values. */
+/** The database refused a statement. The error contains no message of the server, which may quote values. */
 export class SqlStatementError extends Error {
   readonly code = 'sql_refused';
   /** SQLSTATE (PostgreSQL documentation, appendix A), five characters, such as 23505 for a duplicate key. */
@@ -60,7 +60,10 @@ export class SqlStatementError extends Error {
     this.constraint = constraint;
   }
 
-  /** Whether the values of the statement cannot be stored: class 22, data exception, and class 54, a limit of the server. */
+  /**
+   * Whether the values of the statement cannot be stored: class 22, data exception, and class 54, a limit of the
+   * server.
+   */
   get isOfData(): boolean {
     return /^(?:22|54)/.test(this.sqlState);
   }
@@ -73,7 +76,7 @@ export class SqlStatementError extends Error {
  */
 const unavailableStates = /^(?:08|28|53|57|58)...$|^25006$|^25P0[34]$|^3D000$|^3F000$|^42P01$|^55000$/;
 
-/** SQLSTATE of a transaction that concurrent ones prevented: serialization_failure and deadlock_detected. */
+/** SQLSTATE of a transaction that failed because of concurrent ones: serialization_failure and deadlock_detected. */
 const conflictStates: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /** Translates an error of the driver; other errors are returned unchanged. */

@@ -2,13 +2,18 @@ import type postgres from 'postgres';
 import type { DriverQuery } from './client.ts';
 import { SqlUnavailableError, sqlErrorOf } from './sql-error.ts';
 
-/** Sends a statement. `done` registers a listener that is called once, when it is answered, refused or timed out. */
+/**
+ * Sends a statement. `done` registers a listener that is called once, when the statement is answered, refused or timed
+ * out.
+ */
 export type Send = (query: DriverQuery, done: (onDone: (error: unknown) => void) => void) => void;
 
 /** Members of the driver's function that only create values and need no interception. */
 const makers = new Set(['json', 'typed', 'types']);
 
-/** Object identifiers of the array types of PostgreSQL by those of their elements (catalogue pg_type). */
+/**
+ * Object identifiers of the array types of PostgreSQL, by the identifiers of their element types (catalogue pg_type).
+ */
 const arrayTypes: Readonly<Record<number, number>> = {
   16: 1000, // bool
   17: 1001, // bytea
@@ -22,8 +27,8 @@ const arrayTypes: Readonly<Record<number, number>> = {
 };
 
 /**
- * The driver's tagged template whose statements go through `send`. Their rejections are SqlUnavailableError or
- * SqlStatementError, also for a stopped server, whose statement_timeout has no effect.
+ * The driver's tagged template whose statements go through `send`. They reject with SqlUnavailableError or
+ * SqlStatementError, even for a stopped server, on which statement_timeout has no effect.
  * @param extra additional members of the template
  */
 export function statementsOver<T extends object>(
@@ -47,7 +52,7 @@ export function statementsOver<T extends object>(
   return template;
 }
 
-/** The driver learns array types from its connection; the client that creates statements has none. */
+/** The driver learns array types from its connection, but the client that creates statements has no connection. */
 function typedArray(raw: postgres.Sql, values: readonly unknown[], type: number): unknown {
   const arrayType = arrayTypes[type];
   if (arrayType === undefined) throw new TypeError(`no array type is known for type ${type}`);

@@ -52,7 +52,7 @@ async function attempt<T>(scope: Scope, mode: TransactionMode, run: (sql: Transa
     if (command !== 'COMMIT') throw new SqlUnavailableError('NOT_COMMITTED');
     return value;
   } catch (error) {
-    // If this fails the connection is discarded, which ends the transaction too.
+    // If the rollback fails, the connection is discarded, which also ends the transaction.
     if (!scope.isLost()) await sql.unsafe('rollback').catch(() => undefined);
     // The callback may have translated the error.
     throw scope.failure instanceof SqlConflictError ? scope.failure : error;

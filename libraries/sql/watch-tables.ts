@@ -6,12 +6,15 @@ import { tablesOf } from './migrated-tables.ts';
 export type WatchedSchema = {
   readonly schema: string;
   readonly folder: URL;
-  /** Names of other parts that are absent, such as triggers and rows; checked while every table is there. */
+  /** Returns names of other missing parts, such as triggers and rows; called only when all tables exist. */
   readonly missingParts?: (sql: Sql) => Promise<readonly string[]>;
 };
 
 type TableWatch = AsyncDisposable & {
-  /** The tables and other parts that were absent when the database last answered, each with its schema; empty if all are there. */
+  /**
+   * The tables and other parts that were missing when the database last answered, each with its schema; empty if none
+   * was missing.
+   */
   missing(): readonly string[];
 };
 
@@ -20,7 +23,7 @@ const lookMs = 5_000;
 
 /**
  * Notices tables that are lost while the process runs, or that were lost before it started, even if nothing probes the
- * process. A database that does not answer is no change: an unknown state must not count as a lost one.
+ * process. If the database does not answer, the state is unchanged: an unknown state must not count as a loss.
  * @param options.onChange called with the missing tables when the list changes
  */
 export function watchTables(

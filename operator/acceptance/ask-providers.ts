@@ -12,7 +12,7 @@ import { checkProviderProblem } from '#contracts/provider-causes';
 import type { BundleCheck, Judge } from '../bundles/ports.ts';
 import type { ProviderQuestion, Silence } from './provider-answers.ts';
 
-/** The text of the check that is sent to providers. It states its purpose. */
+/** The text of the check that is sent to providers; the text itself states this purpose. */
 const question = 'This is a test of the connection. Please answer it.';
 
 const stages: readonly Stage[] = ['request', 'response'];
@@ -20,7 +20,7 @@ const stages: readonly Stage[] = ['request', 'response'];
 /** An enforced rule and the provider that it names. */
 type RuleQuestion = ProviderQuestion & { readonly rule: Rule };
 
-/** One question for every enforced rule that names a provider. */
+/** Makes one question for every enforced rule that names a provider. */
 export function providerQuestions(bundle: Bundle): readonly RuleQuestion[] {
   const asked = bundle.policies.flatMap((policy) => stages.flatMap((stage) => remoteRules(policy[stage])));
   return asked.map((rule) => {
@@ -31,8 +31,8 @@ export function providerQuestions(bundle: Bundle): readonly RuleQuestion[] {
 }
 
 /**
- * Sends one check to the provider of each question, each rule separately so that no other rule is evaluated first,
- * within the rule's timeout. Only the presence of a verdict matters (docs/design/applications-and-routes.md).
+ * Sends one check to the provider of each question within the rule's timeout. Each rule is checked separately, so that
+ * no other rule is evaluated first. Only the presence of a verdict matters (docs/design/applications-and-routes.md).
  */
 export async function askProviders(
   judge: Pick<Judge, 'check'>,

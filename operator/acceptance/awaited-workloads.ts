@@ -1,6 +1,6 @@
 /**
  * Records which bindings wait for which workloads, so that the workloads are kept and a binding is queued when one
- * becomes ready. A binding is recorded before its workload is read, so that a change in between is not missed; its
+ * becomes ready. A binding is recorded before its workload is read, so that a change between the two is not missed; its
  * status is updated later.
  */
 export type AwaitedWorkloads = {

@@ -9,7 +9,7 @@ import { type Application, pinnedApplication, sameContent } from '../application
 import { makeGuard } from './resources/guard.ts';
 import type { AcceptanceStep, ApplicationRole, ProgressSnapshot } from './snapshot.ts';
 
-/** Progress of one application before its route is written (docs/design/applications-and-routes.md). */
+/** The progress of one application before its route is written (docs/design/applications-and-routes.md). */
 export type ApplicationProgress =
   | { readonly kind: 'step'; readonly step: AcceptanceStep }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
@@ -25,7 +25,7 @@ export type ApplicationProgress =
       readonly guardrail: GatewayRouteSpec['guardrail'];
       readonly workload: string | undefined;
       /**
-       * Whether the policy can judge long texts in pieces; undefined without a policy and while its bundle is not
+       * Whether the policy can judge long texts in pieces; undefined without a policy and until its bundle is
        * validated.
        */
       readonly division: ServedLimits['division'] | undefined;
@@ -34,7 +34,7 @@ export type ApplicationProgress =
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
 type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => ApplicationProgress | undefined;
 
-/** The order matters: permanent failures come before missing dependencies. */
+/** The order of these checks matters: permanent failures come before missing dependencies. */
 const checks: readonly Check[] = [
   policyIsKnown,
   policyIsOpen,

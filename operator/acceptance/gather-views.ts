@@ -9,7 +9,7 @@ import type { Environment } from '../environment/read-environment-files.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import type { PolicyView, WorkloadView } from './snapshot.ts';
 
-/** Inputs of decisions in addition to the objects; fixed during one pass. */
+/** Inputs of decisions in addition to the objects; they do not change during one pass. */
 export type BindingWorld = {
   readonly stores: Stores;
   readonly approved: readonly ApprovedProvider[];

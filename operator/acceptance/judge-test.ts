@@ -6,8 +6,8 @@ import type { BundleCheckResult } from '../bundles/ports.ts';
 type TestVerdict =
   | { readonly kind: 'passed' }
   /**
-   * The verdict of a provider led to another decision than the test expects: it is reported and does not block the
-   * application.
+   * Because of the verdict of a provider the decision differs from the expected one: this is reported and does not
+   * block the application.
    */
   | { readonly kind: 'differs'; readonly message: string }
   | { readonly kind: 'failed'; readonly message: string };
@@ -26,7 +26,7 @@ export function judgeTest(test: PolicyTest, outcome: CheckOutcome, local: Bundle
   return byProvider ? { kind: 'differs', message } : { kind: 'failed', message };
 }
 
-/** Whether the check failed because of a provider and not because of the policy or the platform. */
+/** Whether the check failed because of a provider, not because of the policy or the platform. */
 export function isProviderFailure(outcome: CheckOutcome): boolean {
   if (outcome.kind !== 'failed') return false;
   switch (outcome.code) {

@@ -5,11 +5,13 @@ import type { Clock } from '#kit/time/clock';
 export type ProviderQuestion = {
   /** Equal for questions that share an answer: the same provider and rules that differ only in their ids. */
   readonly key: string;
-  /** Equal for all questions to one provider. */
+  /** The same value for all questions to one provider. */
   readonly provider: string;
 };
 
-/** Why a test call to a provider failed. `isOfProvider`: every other call to the provider would fail, too. */
+/**
+ * The reason why a test call to a provider failed. `isOfProvider`: every other call to the provider would fail, too.
+ */
 export type Silence = { readonly message: string; readonly isOfProvider: boolean };
 
 type Asking<Q> = {
@@ -23,15 +25,15 @@ type Asking<Q> = {
 
 /**
  * The answers of providers before applications. Each application makes each test call once. A provider that does not
- * answer is called again by one of the applications that wait for it, with backoff, however many wait; when it answers,
- * all of them are queued.
+ * answer is called again with backoff by one of the waiting applications, whatever their number; when the provider
+ * answers, all of them are queued.
  */
 export type ProviderAnswers = {
   /** @returns the messages about questions that were not answered; empty when all were */
   gather<Q extends ProviderQuestion>(asking: Asking<Q>): Promise<readonly string[]>;
   /**
    * Milliseconds until this binding or served policy calls the provider again; undefined if it does not wait, or if
-   * another one calls.
+   * another one makes the call.
    */
   retryAfterMs(subject: string): number | undefined;
   /** Removes an application from those that wait for an answer of a provider. */
@@ -45,7 +47,7 @@ type Silent = {
   nextAt: number;
   isBeingAsked: boolean;
   readonly backoff: Backoff;
-  /** Applications by their subjects, with their test calls; the first one calls again. */
+  /** Applications by their subjects, with their test calls; the first application repeats its call. */
   readonly waiting: Map<string, ReadonlySet<string>>;
 };
 
@@ -96,7 +98,7 @@ export function createProviderAnswers(
     return one;
   }
 
-  /** Applications with the same test call share the answer; the others call now. */
+  /** Applications with the same test call share the answer; the other applications make their calls now. */
   function noteAnswer(asker: string, { key, provider }: ProviderQuestion): void {
     const due: string[] = [];
     for (const at of [key, provider]) {

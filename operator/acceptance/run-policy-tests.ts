@@ -29,11 +29,14 @@ const transient: ReadonlySet<string> = new Set([
   'unauthenticated',
   'policy_unavailable',
 ]);
-/** Attempts of one test, because a process that has just started may be slow. */
+/** Failures after which a test is repeated, because a process that has just started may be slow. */
 const slow: ReadonlySet<string> = new Set(['stage_timeout', 'rule_timeout']);
 const slowAttempts = 3;
 
-/** Runs the tests of a policy against a workload, one after another, before it gets any traffic (docs/design/applications-and-routes.md). */
+/**
+ * Runs the tests of a policy against a workload, one after another, before the workload gets any traffic
+ * (docs/design/applications-and-routes.md).
+ */
 export async function runPolicyTests(
   ports: { readonly checks: Pick<CheckClient, 'check'>; readonly judge: Pick<Judge, 'check'> },
   input: TestRunInput,
@@ -47,7 +50,8 @@ export async function runPolicyTests(
       return { kind: 'broken', message: `the policy test ${test.name} could not be run: ${outcome.code}` };
     }
     const local = locals.get(test.name);
-    // Providers are checked separately; here their failure would hide the decision of the local rules.
+    // Providers are checked separately; in this check a failure of a provider would hide the decision of the local
+    // rules.
     const judged = isProviderFailure(outcome) && local !== undefined ? outcomeOfLocal(local) : outcome;
     const verdict = judgeTest(test, judged, local);
     if (verdict.kind === 'differs') differences.push(verdict.message);

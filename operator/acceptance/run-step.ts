@@ -184,8 +184,8 @@ async function runTests(
 }
 
 /**
- * Records in the status of the workload that it passed a list of tests. The other fields have another writer and are
- * not changed; of two concurrent recorders one gets a conflict and reads again.
+ * Records in the status of the workload that the workload passed a list of tests. The other fields have another writer
+ * and are not changed; if two processes record concurrently, one of them gets a conflict and reads again.
  */
 async function recordPassedTests(
   client: Pick<KubeClient, 'patchStatus'>,

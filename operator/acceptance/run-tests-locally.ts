@@ -5,7 +5,7 @@ import { judgeTest } from './judge-test.ts';
 import { callsProvider, outcomeOfLocal } from './run-policy-tests.ts';
 
 /**
- * Runs the tests of a policy with its local rules alone, without a workload, and judges them like those of an
+ * Runs the tests of a policy with its local rules only, without a workload, and judges the results like those of an
  * application: a decision that a provider could still change does not fail. @returns one message for each failed test
  */
 export async function runTestsLocally(

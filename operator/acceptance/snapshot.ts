@@ -6,7 +6,7 @@ import type { ValidationResult } from '../bundles/ports.ts';
 
 /** The policy that the binding names. */
 export type PolicyView =
-  /** The name is empty if the binding names none. */
+  /** The policy is absent; the name is empty if the binding names no policy. */
   | { readonly kind: 'absent'; readonly name: string }
   | {
       readonly kind: 'found';
@@ -38,7 +38,7 @@ export type WorkloadView = {
   readonly problem: string | undefined;
 };
 
-/** The facts about one application in this pass; absent means not evaluated. */
+/** The facts about one application that were determined in this pass; an absent fact was not determined. */
 export type TargetFacts = {
   /** `purged`: its text was removed. */
   readonly revision?: PolicyRevisionSpec | 'absent' | 'purged';
@@ -51,7 +51,7 @@ export type TargetFacts = {
 
 type TrialResult = { readonly kind: 'passed' } | { readonly kind: 'failed'; readonly message: string };
 
-/** The application that the binding requests, or the pinned one that is run again. */
+/** The application that the binding requests, or the pinned application, which is started again. */
 export type ApplicationRole = 'desired' | 'pinned';
 
 /** The facts from which the progress of an application is derived. */
@@ -63,7 +63,7 @@ export type ProgressSnapshot = {
   readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
 };
 
-/** Determines one fact about an application. */
+/** A step that determines one fact about an application. */
 export type AcceptanceStep =
   | { readonly kind: 'read_revision'; readonly target: ApplicationRole; readonly name: string }
   | { readonly kind: 'build_bundle'; readonly target: ApplicationRole; readonly contentProfile: string }

@@ -14,7 +14,7 @@ type AccessPlace = {
 
 type DeclaredRights = {
   readonly tuples: readonly Tuple[];
-  /** False if a name is too long for a store of relations: it has no tuple. */
+  /** False if a name is too long for a store of relations, so that its tuple is missing. */
   readonly isComplete: boolean;
 };
 
@@ -34,7 +34,7 @@ export function accessTuples(
   return { tuples: [...distinct.values()], isComplete: tuples.length === declared.length };
 }
 
-/** Undefined for a name that is too long for a store of relations. */
+/** A tuple; undefined for a name that is too long for a store of relations. */
 function tupleOf(object: string, relation: string, subjectOf: () => string): Tuple | undefined {
   try {
     return { object, relation, subject: subjectOf() };

@@ -9,7 +9,7 @@ const object = 'agent:weather';
 const invoke = (name: string) => ({ object, relation: 'invoke', subject: `user:https%3A//people.example|${name}` });
 const named = (count: number) => Array.from({ length: count }, (_, at) => invoke(`person-${at}`));
 
-/** The rights in a real database, of a process that is the leader while `isLeader` says so. */
+/** Opens the rights in a real database, for a process that is the leader while `isLeader` returns true. */
 async function openRights(isLeader: () => boolean) {
   const opened = await openTestDatabase();
   const events: string[] = [];
@@ -45,7 +45,7 @@ test('an operator that is no longer the leader revokes and grants no right', asy
   expect(await relations.tuplesOf(object)).toEqual([invoke('ben')]);
 });
 
-test('an operator that loses its leadership between two changes of rights makes no further one', async () => {
+test('an operator that loses its leadership between two changes of rights makes no further change', async () => {
   let left = 0;
   await using place = await openRights(() => {
     left -= 1;

@@ -5,8 +5,9 @@ import type { Tuple } from '#relations/tuple';
 import type { AgentRights } from './ports.ts';
 
 /**
- * The rights on agents in the relations of the installation. Disposing closes the relations.
- * @param writesAllowed asked before each change: another process may have become the leader since the one before
+ * The rights on agents in the relations of the installation. Disposing the object closes the relations.
+ * @param writesAllowed called before each change, because another process may have become the leader since the previous
+ * change
  */
 export function rightsOnAgents(relations: AwaitedRelations, writesAllowed: () => boolean): AgentRights {
   return {

@@ -8,8 +8,8 @@ import { kindWords } from './manifest-differences.ts';
 const { requestBytes, concurrency, timeoutMs } = flowLimits.manifest;
 
 /**
- * The verdict about a version that is an image. It has no texts to run, so only its card is read, and its resource
- * states the content that the manifest of a flow would have. It counts no tests.
+ * The verdict about a version that is an image. An image has no texts to run, so that only its card is read; its
+ * resource states the content that the manifest of a flow would have. The number of tests is 0.
  */
 export function checkImage(spec: AgentVersionSpec): VersionVerdict {
   const card = spec.sdk?.a2a?.card;

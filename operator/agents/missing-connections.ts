@@ -4,8 +4,8 @@ import type { FlowConnection } from '#environment/connections-file';
 const kinds = { connection: 'http', mcp: 'mcp' } as const;
 
 /**
- * The connections that a version requires and that the environment does not have for its agent, one sentence each. No
- * gateway gives a run of such a version a token for them.
+ * The connections that a version requires but the environment does not have for its agent, one sentence each. Runs of
+ * such a version would get no token for these connections.
  */
 export function missingConnections(
   { requires }: Pick<AgentBundle, 'requires'>,

@@ -1,7 +1,7 @@
 import type { VersionBundle } from './agent-bundle.ts';
 import type { AgentHostProblem } from './ports.ts';
 
-/** The revision of a served policy; undefined while none is served. */
+/** Returns the revision of a served policy; undefined while no revision is served. */
 export type ServedRevision = (policy: string) => string | undefined;
 
 /** The policies that check texts of a version, each once, sorted. */

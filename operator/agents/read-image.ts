@@ -12,8 +12,9 @@ const toolsSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.strin
 type SeenImage = { readonly state: AgentState; readonly card: CardCheck };
 
 /**
- * The state of the process of an image, which has no admin address: it is ready when it reports so, and when its card is
- * published as the resource states, or it lists the tool. It does not report runs; the gateways report the calls.
+ * The state of the process of an image, which has no admin address: the process is ready when it reports that it is
+ * ready and publishes the card that the resource states, or lists the tool. The process does not report runs; the
+ * gateways report the calls.
  * @param traffic origin of the process
  * @returns undefined without an answer
  */

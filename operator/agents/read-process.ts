@@ -1,12 +1,18 @@
 import { request } from 'undici';
 import { parseStrict } from '#kit/json/parse-strict';
 
-/** Timeout of one request, and largest answer in bytes and in JSON values, which take more memory than their bytes. */
+/**
+ * Timeout of one request; maximum size of an answer in bytes, and in JSON values, which need more memory than their
+ * bytes.
+ */
 const timeoutMs = 2_000;
 const mostBytes = 4_194_304;
 const mostValues = 100_000;
 
-/** The strict JSON of a process with status 200; undefined for every other answer and without one. Never throws. */
+/**
+ * The strict JSON in an answer of a process with status 200; undefined for any other answer and for no answer. Never
+ * throws.
+ */
 export async function readProcessJson(url: string, signal: AbortSignal): Promise<unknown> {
   try {
     const answer = await request(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
@@ -23,7 +29,7 @@ export async function readProcessJson(url: string, signal: AbortSignal): Promise
   }
 }
 
-/** Whether a path answers with status 200, whatever the body is. */
+/** Whether a request to a path is answered with status 200, whatever the body is. */
 export async function answersWith200(url: string, signal: AbortSignal): Promise<boolean | undefined> {
   try {
     const answer = await request(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });

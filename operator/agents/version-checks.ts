@@ -25,13 +25,16 @@ export type VersionOutcome = VersionVerdict | { readonly kind: 'late' };
 
 export type VersionChecks = {
   /**
-   * Undefined while as many other checks run as may do so at the same time.
+   * Returns undefined while the maximum number of checks is running.
    * @throws BrokenError if the child process fails; the reason of the signal
    */
   check(job: VersionJob, signal: AbortSignal): Promise<VersionOutcome | undefined>;
 };
 
-/** Starts a child process for each version, because its texts come from an author and must not block the operator. */
+/**
+ * Starts a child process for each version, because the texts of a version come from an author and must not block the
+ * operator.
+ */
 export function createVersionChecks({
   timeoutMs = checkTimeoutMs,
   heapMib = checkHeapMib,

@@ -13,7 +13,10 @@ export type Content =
       readonly contentProfile: string;
     };
 
-/** One act of applying: the same content under another token is another application (docs/design/applications-and-routes.md). */
+/**
+ * One application of a content: the same content with another token is another application
+ * (docs/design/applications-and-routes.md).
+ */
 export type Application = { readonly token: string; readonly content: Content };
 
 /** The desired application. */
@@ -48,8 +51,8 @@ export function sameApplication(a: Application, b: Application): boolean {
 }
 
 /**
- * Whether two applications may be the same: an unknown policy id equals every id, so that a pinned
- * application is not taken for a new one while its policy cannot be found.
+ * Whether two applications may be the same: an unknown policy id equals every id, so that a pinned application does not
+ * count as new while its policy cannot be found.
  */
 export function mayBeSame(desired: Application, pinned: Application): boolean {
   if (desired.content.mode !== 'Policy' || pinned.content.mode !== 'Policy') return sameApplication(desired, pinned);
@@ -76,7 +79,7 @@ export function outcomeOf(
   };
 }
 
-/** Whether a record is an outcome of this application: same token and content. */
+/** Whether a record is an outcome of this application: it has the same token and content. */
 export function isOutcomeOf(record: ApplicationRecord, application: Application): boolean {
   const { token, content } = application;
   if (record.operationId !== token || record.contentProfile !== content.contentProfile) return false;

@@ -7,7 +7,7 @@ export function namedWorkloads({ status }: Pick<ModelBinding, 'status'>): readon
   return [status?.workload?.name, status?.pinned?.workload].filter((name) => name !== undefined);
 }
 
-/** The workloads that a route names: the pinned one, and that of the previous application. */
+/** The workloads that a route names: the workload of the pinned application, and that of the previous application. */
 export function workloadsOf(route: GatewayRoute): readonly string[] {
   const previous = readPrevious(route);
   const names = [route.spec.workload, previous?.mode === 'Policy' ? previous.workload : undefined];

@@ -7,21 +7,22 @@ export type OutcomeHistory = readonly ApplicationRecord[];
 export const historySize = 5;
 
 /**
- * Whether the application of this generation was confirmed by every ready replica. It stays true: a later report of a
- * replica does not reopen it.
+ * Whether every ready replica has confirmed the application of this generation. The result stays true: a later report
+ * of a replica does not change it.
  */
 export function isApplied(history: OutcomeHistory, generationId: string): boolean {
   return history.some((record) => record.generationId === generationId && record.outcome === 'Applied');
 }
 
-/** Whether this generation has an outcome already. */
+/** Whether this generation already has an outcome. */
 export function hasOutcome(history: OutcomeHistory, generationId: string): boolean {
   return history.some((record) => record.generationId === generationId);
 }
 
 /**
  * Whether the application of a failed record is retried only with another token or content. An application that failed
- * before its route was written because a dependency is missing is retried when that appears (decisions 0014 and 0029).
+ * before its route was written because a dependency is missing is also retried when the dependency appears (decisions
+ * 0014 and 0029).
  */
 export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reason' | 'generationId'>): boolean {
   switch (reason) {
@@ -37,9 +38,9 @@ export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reaso
 }
 
 /**
- * Adds an outcome. The oldest is dropped, except two: the one that records that the pinned generation was applied, without
- * which an old application would count as unconfirmed again, and the one of the revision that was applied before, to which
- * a rollback returns after any number of applications of the present one.
+ * Adds an outcome and drops the oldest one. Two outcomes are never dropped: the outcome that records that the pinned
+ * generation was applied, without which an old application would count as unconfirmed again; and the outcome of the
+ * previously applied revision, to which a rollback returns after any number of applications of the present revision.
  */
 export function addOutcome(
   history: OutcomeHistory,
@@ -57,7 +58,10 @@ export function addOutcome(
   return all;
 }
 
-/** The newest applied revision other than that of the newest application that was applied. An unbind has no revision. */
+/**
+ * The newest applied revision that differs from the revision of the newest applied application. An unbind has no
+ * revision.
+ */
 function appliedBefore(history: OutcomeHistory): ApplicationRecord | undefined {
   const [newest, ...others] = history.filter(({ outcome }) => outcome === 'Applied');
   return others.find(

@@ -5,7 +5,7 @@ import type { Resource } from '#resources/metadata';
 /** Annotation of a route that holds the previous application, as JSON. */
 export const previousAnnotation = 'portcullis.dev/previous-application';
 
-/** The previous application while the pinned one is not confirmed. It is written together with the route. */
+/** The previous application while the pinned application is not confirmed. It is written together with the route. */
 export type PreviousApplication =
   | { readonly mode: 'None' }
   | {

@@ -29,7 +29,7 @@ export function replicasOf(stores: ReportStores, route: Stored<GatewayRoute>): r
       ready: spec.ready,
       readsFormat: spec.formats.includes(routeFormatVersion),
       reached: isVersion(spec.appliedThrough) && compareVersions(spec.appliedThrough, resourceVersion) >= 0,
-      // A report about an earlier version does not cover this one.
+      // A report about an earlier version of the route says nothing about this version.
       pending: spec.pending.some(about) || rejected.some((entry) => entry.version !== resourceVersion),
       rejected: rejected.find((entry) => entry.version === resourceVersion)?.reason,
     };

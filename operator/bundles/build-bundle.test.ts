@@ -124,7 +124,7 @@ describe('building a bundle', () => {
   });
 });
 
-/** Adds one term so that the bundle grows by exactly that many bytes: quotes and comma included. */
+/** Adds one term so that the bundle grows by exactly the given number of bytes, including quotes and comma. */
 function withPadding(definition: Definition, bytes: number): Definition {
   const rule = definition.response.baseline[0];
   if (rule?.kind !== 'stop_list') throw new TypeError('a stop list');

@@ -7,7 +7,7 @@ import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 export type BuiltBundle = {
   readonly kind: 'built';
-  /** As recorded in the revision. */
+  /** The definition, as recorded in the revision. */
   readonly definition: Definition;
   readonly bundle: Bundle;
   /** Canonical JSON (RFC 8785). */

@@ -5,7 +5,8 @@ type Holdings = {
   /** Starts a sweep: every bundle that is held now or later counts as held during the sweep. */
   beginSweep(): void;
   /**
-   * Whether the bundle was held at any time since the sweep began: an object that the sweep did not see may need it.
+   * Whether the bundle was held at any time since the sweep began: an object that the sweep did not see may need the
+   * bundle.
    */
   isTouched(digest: string): boolean;
 };

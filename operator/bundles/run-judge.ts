@@ -11,13 +11,13 @@ import { BrokenError } from '../reconcile/outcome.ts';
 import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
 
 /**
- * Timeout of a validation. A validation that exceeds it indicates a slow machine, not a fault of the bundle: it is
- * repeated and continues with the figures that are known by then.
+ * Timeout of a validation. A validation that exceeds this time indicates a slow machine, not a fault of the bundle: it
+ * is repeated and continues with the figures that were already measured.
  */
 const judgeTimeoutMs = 30_000;
 /** Limit of concurrent validations, because each uses a core. */
 const atOnce = 2;
-/** Threads of one validation: the memory of its container is bounded. */
+/** Number of threads of one validation, so that the memory of its container is limited. */
 const threads = 2;
 /** Maximum number of cached validation results. */
 const remembered = 512;
@@ -26,7 +26,7 @@ type JudgeOptions = {
   /** `runtime/judge.ts` of this checkout. */
   readonly file: string;
   readonly secretsDirectory: string;
-  /** Folder of the pattern figures of earlier validations; if absent, none are kept. */
+  /** Folder of the pattern figures of earlier validations; if absent, no figures are kept. */
   readonly cacheDirectory?: string | undefined;
   readonly timeoutMs?: number;
 };
@@ -90,7 +90,7 @@ export function createJudge(options: JudgeOptions): Judge {
       if (verdict === 'late' && providers === 'skipped') throw tooSlow(timeoutMs);
       if (typeof verdict === 'string')
         return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict, rules: [] }));
-      // Without a provider credential the whole bundle is refused and no provider is called.
+      // If the credential of a provider is missing, the whole bundle is refused and no provider is called.
       const refusal = verdict.problems.map(sentenceOf).join('; ');
       return checks.map(({ name }) =>
         refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal, rules: [] },
@@ -100,9 +100,9 @@ export function createJudge(options: JudgeOptions): Judge {
 }
 
 /**
- * The first credential that is needed by a rule of the bundle and cannot be read now.
+ * The first credential that a rule of the bundle needs and that cannot be read now.
  * @param secretsDirectory folder of credentials, one file each
- * @returns a sentence that names provider and credential; undefined if none is missing
+ * @returns a sentence that names provider and credential; undefined if no credential is missing
  */
 function missingCredential({ policies, providers }: Bundle, secretsDirectory: string): string | undefined {
   const rules = policies.flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)]);

@@ -12,7 +12,7 @@ export function withoutDefinition(policy: Stored<CachedPolicy>): Stored<CachedPo
   return { ...policy, spec };
 }
 
-/** Whether a policy is complete, not the cached part. */
+/** Whether a policy is the complete object, not only the cached part. */
 export function isWhole(policy: Stored<CachedPolicy>): policy is Stored<GuardrailPolicy> {
   return 'definition' in policy.spec;
 }

@@ -53,7 +53,7 @@ export type Caches = AsyncDisposable & {
   routesChangedAt(gateway: string): string;
   /** The version at which the deletion of a route was observed; undefined if no deletion of that name was observed. */
   removalOf(route: string): string | undefined;
-  /** The same for the route of an agent. */
+  /** The version at which the deletion of an agent's route was observed; undefined if no such deletion was observed. */
   removalOfAgentRoute(route: string): string | undefined;
   /** The largest time, over all watches, since a watch last received data; milliseconds. */
   silenceMs(): number;
@@ -87,7 +87,7 @@ export function startCaches(options: {
     }
   }
 
-  /** Without listeners only the stores are updated; a listener that connects reads the stores first. */
+  /** Without listeners only the stores are updated; a listener that is added later reads the stores first. */
   function tell<N extends CacheName>(name: N, ...change: Parameters<Listener<N>>): void {
     const listener = listeners?.[name] as Listener<N> | undefined;
     listener?.(...change);

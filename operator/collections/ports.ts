@@ -25,19 +25,19 @@ export type EnsureOutcome =
 
 export type EndOutcome =
   | { readonly kind: 'ended' }
-  /** Other collections are below it, or this resource does not manage it. */
+  /** Other collections are below this one, or this resource does not manage it. */
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
   | ServiceAway;
 
 /**
- * Collections of the retrieval service that resources declare. Every operation is idempotent. None throws, except for
- * the reason of its signal, and a NotLeaderError, before anything is sent, where this process may not write.
+ * Collections of the retrieval service that resources declare. Every operation is idempotent. An operation throws only
+ * the reason of its signal, or, before anything is sent, a NotLeaderError if this process may not write.
  */
 export type ManagedCollections = {
   /** Creates or changes the collection, and begins a reindex for another profile. */
   ensure(place: CollectionPlace, declared: DeclaredCollection, signal: AbortSignal): Promise<EnsureOutcome>;
-  /** Deletes the collection with its documents; one that does not exist counts as deleted. */
+  /** Deletes the collection with its documents; a collection that does not exist counts as deleted. */
   delete(place: CollectionPlace, manager: string, signal: AbortSignal): Promise<EndOutcome>;
-  /** Ends the management and keeps the collection; one that `manager` does not manage counts as released. */
+  /** Ends the management and keeps the collection; a collection that `manager` does not manage counts as released. */
   release(place: CollectionPlace, manager: string, signal: AbortSignal): Promise<EndOutcome>;
 };

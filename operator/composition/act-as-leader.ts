@@ -6,8 +6,8 @@ type Acting = AsyncDisposable & {
 };
 
 /**
- * Starts the controllers when this process becomes the leader, which may be immediately or never. Disposing stops them,
- * and they are not started again; the leadership itself is kept until it is disposed of.
+ * Starts the controllers when this process becomes the leader, which may happen immediately or never. Disposing the
+ * result stops the controllers permanently; the leadership itself is kept until it is disposed.
  */
 export function actAsLeader(leadership: Leadership, start: () => AsyncDisposable): Acting {
   const parts = new AsyncDisposableStack();

@@ -39,7 +39,7 @@ test('a scrape counts the versions of agents that are served and not ready, and 
   world.agents.report(workloadOf('one'), { ready: true });
   await counted('0');
 
-  // A version that is deleted while it is served takes its calls.
+  // A version that is deleted while it is served still accepts its calls.
   await platform.client.delete(kinds.agentVersion, 'one', { uid: one.metadata.uid });
   await until('the deletion waits', async () => {
     const found = await platform.client.get<AgentVersion>(kinds.agentVersion, 'one');

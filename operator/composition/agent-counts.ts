@@ -4,13 +4,14 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 
 /**
- * Number of versions of agents that are served or on trial and cannot take their calls; reported only by the leader. Previous
- * versions, which a route keeps for calls that name them, are not counted: one that a newer version replaced would hide the next fault.
+ * Number of versions of agents that are served or on trial but cannot accept calls; only the leader reports it.
+ * Previous versions, which a route keeps for calls that name them, are not counted: a failing version that was already
+ * replaced would hide the next fault.
  */
 type AgentCounts = {
   /** Starts to count the objects of the stores at every scrape. */
   watch(watched: Watched): void;
-  /** Brings the gauge up to date; called before a scrape. */
+  /** Updates the gauge; called before a scrape. */
   refresh(): void;
 };
 

@@ -17,7 +17,10 @@ import type { ServedPolicies } from '../served/ports.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import type { Leadership, LeadershipLostError } from './leadership.ts';
 
-/** The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes it. */
+/**
+ * The parts of one installation mode: the resources, and an adapter for each port. The code that opened a part closes
+ * it.
+ */
 export type Backend = {
   /** The API that holds the resources. */
   readonly apiUrl: string;
@@ -31,11 +34,11 @@ export type Backend = {
   readonly gateways: GatewayReplicas;
   readonly bundles: BundleStore;
   readonly served: ServedPolicies;
-  /** Absent where the installation has no retrieval service. */
+  /** The collections of the retrieval service; absent if the installation has no retrieval service. */
   readonly collections: CollectionService | undefined;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly agents: AgentHost | undefined;
-  /** Absent where the operator has no store of relations for the rights on agents. */
+  /** The rights on agents; absent if the operator has no store of relations for them. */
   readonly authority: AgentAuthority | undefined;
   readonly judge: Judge;
   readonly versionChecks: VersionChecks;

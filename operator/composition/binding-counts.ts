@@ -9,7 +9,7 @@ import type { CachedPolicy } from '../caches/cached-policy.ts';
 type BindingCounts = {
   /** Starts to count the objects of the stores at every scrape. */
   watch(watched: Watched): void;
-  /** Brings the gauge up to date; called before a scrape. */
+  /** Updates the gauge; called before a scrape. */
   refresh(): void;
 };
 

@@ -4,7 +4,7 @@ export type Leadership = AsyncDisposable & {
   readonly elected: Promise<void>;
   /** Resolves with a message when leadership is lost other than by disposal: the process must exit. */
   readonly lost: Promise<string>;
-  /** A fault of the election that only a restart resolves; undefined without one. */
+  /** A fault of the election that only a restart resolves; undefined if there is none. */
   problem(): string | undefined;
 };
 

@@ -8,7 +8,7 @@ import type { AuthorityAccess } from './operator-config.ts';
 const mostConnections = 3;
 
 /**
- * The store of relations that a configuration names. The caller disposes of its rights.
+ * The store of relations that a configuration names. The caller disposes the rights that it receives.
  * @param writesAllowed whether this process is the leader at that moment
  */
 export function openAgentAuthority(

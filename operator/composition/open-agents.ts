@@ -12,8 +12,8 @@ import type { AgentAccess } from './operator-config.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Agents as processes of one machine, on loopback only. With a gateway they take calls with its tokens; without one,
- * headers name the caller.
+ * Agents as processes of one machine, on loopback only. With a gateway they accept calls with tokens of the gateway;
+ * without a gateway, headers name the caller.
  */
 export async function openAgents(
   access: AgentAccess | undefined,

@@ -3,7 +3,7 @@ import { createHttpCollections } from '../collections/adapters/http/http-collect
 import type { CollectionService } from '../controllers/collection/controller.ts';
 import type { RetrievalAccess } from './operator-config.ts';
 
-/** Approves every tenant, for one machine where headers name the caller. */
+/** A value that approves every tenant, for a single machine on which headers name the caller. */
 const anyTenant = '*';
 
 /**

@@ -5,7 +5,7 @@ type HostPort = { readonly host: string; readonly port: number };
 
 /** The retrieval service whose collections resources declare. */
 export type RetrievalAccess = {
-  /** Its internal address. */
+  /** The internal address of the retrieval service. */
   readonly url: URL;
   readonly tokenFile: string;
   /** Tenants whose collections resources may declare; `*` means all. */
@@ -18,14 +18,14 @@ export type AgentAccess = {
   readonly publicUrl: URL;
   /** The gateway that calls agents and identifies their runs; absent where headers name the callers of agents. */
   readonly gateway: { readonly url: URL; readonly issuer: string } | undefined;
-  /** The services that flows call; absent where there is none. */
+  /** The services that flows call; a service that is not installed is absent. */
   readonly retrieval: URL | undefined;
   readonly memory: URL | undefined;
   /** Issuer of references to files in the data directory; absent where agents read no files. */
   readonly filesIssuer: string | undefined;
-  /** The gateway of the models that flows name; absent where there is none. */
+  /** The gateway of the models that flows name; absent without such a gateway. */
   readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
-  /** The collector of the spans of agents; absent where none are recorded. */
+  /** The collector of the spans of agents; absent if spans are not recorded. */
   readonly traces: TraceExport | undefined;
 };
 
@@ -37,24 +37,24 @@ export type AuthorityAccess = RelationsAccess & {
   readonly exposure: 'R1' | 'R2';
 };
 
-/** Settings of both modes. */
+/** Settings of the operator for both modes, standalone and cluster. */
 export type SharedConfig = {
   readonly listen: HostPort;
   readonly namespace: string;
   readonly progressDeadlineMs: number;
   readonly maxStreamMs: number;
   readonly build: string | undefined;
-  /** Absent where the installation has no retrieval service. */
+  /** Access to the retrieval service; absent if the installation has none. */
   readonly retrieval: RetrievalAccess | undefined;
-  /** Absent where the rights on agents are not managed. */
+  /** Settings of the rights on agents; absent if they are not managed. */
   readonly authority: AuthorityAccess | undefined;
 };
 
 export type StandaloneConfig = SharedConfig & {
   readonly mode: 'standalone';
-  /** Absent where the installation does not run agents. */
+  /** Settings of agents; absent if the installation does not run agents. */
   readonly agents: AgentAccess | undefined;
-  /** The collector of the spans of runtimes; absent where none are recorded. */
+  /** The collector of the spans of runtimes; absent if spans are not recorded. */
   readonly traces: TraceExport | undefined;
   readonly dataDirectory: string;
   readonly apiListen: HostPort;

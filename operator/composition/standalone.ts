@@ -26,7 +26,7 @@ import { openCollections } from './open-collections.ts';
 import type { StandaloneConfig } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** The one operator of a machine always writes. */
+/** A machine has only one operator, which is always allowed to write. */
 const isAlone = (): boolean => true;
 
 /**

@@ -29,7 +29,10 @@ import type { OperatorConfig } from './operator-config.ts';
 /** Changes within this time are handled together when workloads are checked for whether they are still needed. */
 const debounceMs = 20;
 
-/** A resync finds changes that no trigger reported; a pass without a difference writes nothing. */
+/**
+ * Interval of the resync, milliseconds. A resync finds changes that no trigger reported; a pass without a difference
+ * writes nothing.
+ */
 export const resyncMs = 600_000;
 
 type ControllersOptions = {
@@ -87,7 +90,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const concerned = new Set<string>();
   let looking: NodeJS.Timeout | undefined;
   parts.defer(() => clearTimeout(looking));
-  /** Workloads that a change affects, and unneeded ones: gateway reports decide when these are removed. */
+  /** Queues workloads that a change affects, and unneeded workloads: gateway reports decide when these are removed. */
   function lookAtWorkloads(workloads: readonly string[] = []): void {
     if (parts.disposed) return;
     for (const workload of workloads) concerned.add(workload);

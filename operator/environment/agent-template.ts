@@ -8,10 +8,9 @@ const drainSeconds = 22;
 const service = () => z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), pods: podSelector }).optional();
 
 /**
- * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. They are
- * rendered
- * into the objects of a version when it is first run; running versions keep theirs. Names are those of the Kubernetes
- * API.
+ * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. The settings
+ * are rendered into the objects of a version when it first runs; running versions keep their objects. Names are those
+ * of the Kubernetes API.
  */
 export const agentTemplateSchema = z
   .strictObject({

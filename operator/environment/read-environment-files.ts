@@ -20,7 +20,7 @@ export type Environment = {
 export type ClusterEnvironment = Environment & {
   readonly served: readonly ServedPolicy[];
   readonly template: WorkloadTemplate;
-  /** Absent where the installation does not run agents. */
+  /** The settings of the pods of agents; absent if the installation does not run agents. */
   readonly agents: AgentTemplate | undefined;
 };
 
@@ -34,8 +34,8 @@ type EnvironmentFiles = {
 type Findings<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
- * Reads the approved providers, the limits of bundles and the connections. Without the file no provider is approved, limits
- * have the contract's example values, and there is no connection. A file with any problem is refused.
+ * Reads the approved providers, the limits of bundles and the connections. Without the file no provider is approved,
+ * limits have the contract's example values, and there are no connections. A file with any problem is refused.
  * @throws ConfigError with one sentence per problem
  */
 export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Environment> {
@@ -45,7 +45,8 @@ export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Env
 }
 
 /**
- * Reads in addition the served policies (none without the file), the pod template, which is required, and that of agents.
+ * Also reads the served policies (none without the file), the pod template, which is required, and the pod template of
+ * agents.
  * @throws ConfigError with one sentence per problem of any file
  */
 export async function readClusterEnvironment(
@@ -61,7 +62,7 @@ export async function readClusterEnvironment(
 }
 
 /**
- * Reads the served policies; none without the file.
+ * Reads the served policies; without the file there are none.
  * @throws ConfigError with one sentence per problem
  */
 export async function readServedPolicies(path: string): Promise<readonly ServedPolicy[]> {
@@ -70,7 +71,7 @@ export async function readServedPolicies(path: string): Promise<readonly ServedP
   return value;
 }
 
-/** Without the file the installation does not run agents. */
+/** Reads the settings of agents; without the file the installation does not run agents. */
 async function readAgents(path: string): Promise<Findings<AgentTemplate | undefined>> {
   const isThere = await access(path).then(
     () => true,

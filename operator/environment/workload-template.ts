@@ -26,7 +26,7 @@ export const containerResources = z.strictObject({
   limits: z.record(z.string(), quantity).optional(),
 });
 
-/** The user of pods: a number, or empty where the cluster assigns one. */
+/** The user of pods: a number, or empty if the cluster assigns one. */
 export const podUser = z.union([z.literal(''), z.int().min(1).max(2_147_483_647)]);
 
 /** Names of the secret files in a mounted Secret; a credential reference is such a name. */
@@ -37,7 +37,7 @@ const drainSeconds = 8;
 
 /**
  * Settings of runtime pods (`workload.yaml`). They are rendered into a workload when it is created; existing workloads
- * keep theirs. Names are those of the Kubernetes API.
+ * keep the settings with which they were created. Names are those of the Kubernetes API.
  */
 export const workloadTemplateSchema = z
   .strictObject({

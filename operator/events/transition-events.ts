@@ -9,7 +9,7 @@ export type Watched = {
   readonly status: Condition['status'];
   /** The reason of the watched condition; changes to every reason are reported when absent. */
   readonly of?: string;
-  /** Reason of the event; that of the condition when absent. */
+  /** Reason of the event; when absent, the reason of the condition. */
   readonly reason?: string;
   readonly as: Pick<EventNote, 'type' | 'action'>;
 };
@@ -17,8 +17,8 @@ export type Watched = {
 type Conditions = readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[] | undefined;
 
 /**
- * The events for a change of the conditions of an object: one for each condition
- * that changed to a watched status, or to another reason of it. Unchanged conditions emit no event.
+ * The events for a change of the conditions of an object: one event for each condition that changed to a watched
+ * status, or that has a watched status with a new reason. Unchanged conditions cause no event.
  */
 export function transitionEvents(
   before: Conditions,

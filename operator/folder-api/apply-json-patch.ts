@@ -16,8 +16,8 @@ type Container = { [name: string]: unknown } | unknown[];
 
 /**
  * Applies a JSON Patch (RFC 6902: add, remove, replace, test) to a copy and returns it.
- * @throws ApiRefusal `BadRequest` for a body that is not such a patch, `Invalid` for one that does not apply: a failed
- *   test or a missing path
+ * @throws ApiRefusal `BadRequest` for a body that is not a JSON Patch of these operations, `Invalid` for a patch that
+ * does not apply: a failed test or a missing path
  */
 export function applyJsonPatch(document: unknown, body: unknown): unknown {
   const parsed = patchSchema.safeParse(body);

@@ -12,8 +12,8 @@ type Owner = NonNullable<Metadata['ownerReferences']>[number];
 
 /**
  * Deletes objects whose owners have all been deleted, as the garbage collector of Kubernetes does: by UID, in the
- * background, finalizers respected. A reference to a deleted owner is removed while another owner exists. Objects with
- * an owner of another API group are kept, because this server cannot tell whether it exists.
+ * background, and with respect to finalizers. A reference to a deleted owner is removed while another owner exists.
+ * Objects with an owner of another API group are kept, because this server cannot tell whether the owner exists.
  */
 export function startCollecting(
   store: ResourceStore,

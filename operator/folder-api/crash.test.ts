@@ -21,7 +21,7 @@ const script = fileURLToPath(new URL('./testing/serve-folder.ts', import.meta.ur
 const rounds = 30;
 const policies = kinds.guardrailPolicy;
 
-/** State of one name for its writer: the last acknowledged state, and the write in flight. */
+/** The state of one name from the view of its writer: the last acknowledged state, and the write in flight. */
 type Known = { acknowledged: Stored<GuardrailPolicy> | undefined; pending: 'create' | 'patch' | 'delete' | undefined };
 
 test('an acknowledged write survives a kill of the process at any time', async () => {
@@ -50,7 +50,7 @@ test('an acknowledged write survives a kill of the process at any time', async (
 
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 
-/** A process that is killed at the end of its scope and exits with its parent process. */
+/** Starts a process that is killed at the end of its scope and exits with its parent process. */
 async function serve(data: FolderApiData): Promise<Life> {
   const child = spawn(process.execPath, [script, data.resources, data.token], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -106,7 +106,7 @@ async function writeOnce(client: KubeClient, name: string, known: Known, step: n
   known.pending = undefined;
 }
 
-/** Compares the served state with the known one; an interrupted write must be complete or absent. */
+/** Compares the served state with the known state; an interrupted write must be complete or absent. */
 async function checkState(client: KubeClient, all: Map<string, Known>, highest: string): Promise<string> {
   const list = await listAll<GuardrailPolicy>(client, policies);
   expect(compareVersions(list.resourceVersion, highest)).not.toBe(-1);
@@ -144,7 +144,7 @@ function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged,
   }
 }
 
-/** Other files of the folder after a restart, which removes leftovers. */
+/** Other files in the folder after a restart, which removes leftover files. */
 async function leftovers(data: FolderApiData): Promise<readonly string[]> {
   const files = await readdir(join(data.resources, policies.plural));
   return files.filter((file) => !file.endsWith('.json'));

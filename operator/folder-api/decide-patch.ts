@@ -16,8 +16,8 @@ type PatchInput = {
 };
 
 /**
- * The effect of a PATCH. A patch without a change writes nothing, a change of the spec increments the generation, and an
- * object under deletion is removed with its last finalizer.
+ * The effect of a PATCH. A patch without a change writes nothing, a change of the spec increments the generation, and
+ * an object under deletion is removed with its last finalizer.
  */
 export function decidePatch(input: PatchInput, current: StoredObject | undefined): WriteDecision {
   const { kind, name, part } = input;

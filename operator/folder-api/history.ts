@@ -3,9 +3,9 @@ import type { StoredObject } from './stored-object.ts';
 /** One change of one object, kept so that a watch can resume. */
 export type Change = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The object after the change; of a deleted one the last state, at the version of its deletion. */
+  /** The object after the change; for a deleted object the last state, at the version of the deletion. */
   readonly object: StoredObject;
-  /** The object before the change; absent for an added one. */
+  /** The object before the change; absent if the change added it. */
   readonly previous: StoredObject | undefined;
 };
 

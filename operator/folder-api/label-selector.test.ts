@@ -28,7 +28,7 @@ test.each([
   expect(parseLabelSelector(text)(labels)).toBe(wanted);
 });
 
-test('an object without labels matches no selector that requires one', () => {
+test('an object without labels matches no selector that requires a label', () => {
   expect(parseLabelSelector('a')(undefined)).toBe(false);
   expect(parseLabelSelector('!a')(undefined)).toBe(true);
   expect(parseLabelSelector(undefined)(undefined)).toBe(true);

@@ -9,7 +9,7 @@ const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
 const membership = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const existence = new RegExp(`^(!?)\\s*(${key})$`);
 
-/** Parses a label selector of the Kubernetes API; an absent or empty one matches everything. */
+/** Parses a label selector of the Kubernetes API; an absent or empty selector matches all objects. */
 export function parseLabelSelector(text: string | undefined): LabelSelector {
   const terms = splitTerms(text ?? '').map(parseTerm);
   return (labels) => terms.every((term) => term(labels ?? {}));

@@ -12,7 +12,7 @@ type Snapshot = { readonly version: number; readonly objects: readonly StoredObj
 
 export type Page = {
   readonly objects: readonly StoredObject[];
-  /** Version of the whole list, the same on each of its pages. */
+  /** Version of the whole list, which is the same on all of its pages. */
   readonly version: number;
   readonly continue: string | undefined;
   /** Objects after this page; unknown for a selection. */
@@ -21,14 +21,14 @@ export type Page = {
 
 type PageQuery = {
   readonly kind: Kind;
-  /** 0: no limit. */
+  /** Maximum number of objects on a page; 0 for no limit. */
   readonly limit: number;
   readonly token: string | undefined;
   /** Selects the objects of the list; every object is selected when absent. */
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 
-/** Pages of consistent lists: for a limited time later pages show the state of the first one. */
+/** Pages of consistent lists: for a limited time, later pages show the state at the time of the first page. */
 export type ListSnapshots = { page(query: PageQuery): Page };
 
 /** Keeps only lists that have a next page. */

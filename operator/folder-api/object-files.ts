@@ -31,7 +31,7 @@ export type ObjectFiles = {
   load(): { readonly objects: readonly StoredObject[]; readonly reservedThrough: number };
   write(object: StoredObject): Promise<void>;
   remove(object: StoredObject): Promise<void>;
-  /** Records that no version up to this one is assigned after a restart. */
+  /** Records a reservation: after a restart no version up to this one is assigned. */
   reserve(through: number): Promise<void>;
 };
 

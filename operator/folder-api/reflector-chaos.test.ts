@@ -89,7 +89,7 @@ test('a reflector replaces a frozen connection', async () => {
   expect(copy.faults).toEqual([]);
 });
 
-/** A reflector through the proxy that records every violation of its obligations. */
+/** A reflector that reads through the proxy and records every violation of its obligations. */
 function startCopy(data: FolderApiData, proxy: FaultyProxy) {
   const client = createClient({ url: proxy.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   const delivered = new Map<string, string>();

@@ -46,7 +46,7 @@ export function refuseUnguarding(
   return decision;
 }
 
-/** Refuses a new version of an agent that loses checks of the Agent that names it already, as in a cluster. */
+/** Refuses a new version of an agent that loses checks of the Agent that already names it, as in a cluster. */
 export function refuseUnguardedVersion(
   store: Pick<ResourceStore, 'get'>,
   kind: Kind,

@@ -183,7 +183,7 @@ test('the store queues up to 1,024 writes and asks the client of the next one to
   expect((await store.change(policies, 'more', create('more'))).object.name).toBe('more');
 });
 
-/** A small file system, if the test has the right to mount one. */
+/** Mounts a small file system; undefined if the test has no right to mount one. */
 function mountSmall(path: string): Disposable | undefined {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', path], { stdio: 'ignore' });

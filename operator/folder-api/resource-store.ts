@@ -10,11 +10,11 @@ import { encodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /** Version of an empty store; above 1, so that a client can name a version that is certainly too old. */
 const firstVersion = 1_000;
-/** Versions reserved at a time, so that not every write has to record one. */
+/** Number of versions that are reserved at a time, so that not every write has to record its version. */
 const reservation = 1_000;
-/** Largest stored object; the limit of etcd, so that every object fits into a cluster too. */
+/** Largest stored object; the limit of etcd, so that every object also fits into a cluster. */
 const maxObjectBytes = 1_572_864;
-/** Maximum number of queued writes; further clients are asked to retry. */
+/** Maximum number of queued writes; further writers are asked to retry. */
 const maxWaiting = 1_024;
 const historyLimits = { maxChanges: 10_000, maxBytes: 67_108_864 };
 
@@ -48,7 +48,7 @@ export type ResourceStore = {
   settle(): Promise<void>;
 };
 
-/** `dry` does everything but the write: nothing is stored, and no version is used. */
+/** With `dry` a write is checked completely but not stored, and uses no version. */
 export type WriteMode = 'stored' | 'dry';
 
 type Written = { readonly object: StoredObject; readonly act: WriteDecision['act'] };
@@ -149,7 +149,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     return guarded(() => (act === 'put' ? files.write(object) : files.remove(object)));
   }
 
-  /** A write that certainly failed is refused. After one with an unknown outcome the store refuses all writes. */
+  /** A write that certainly failed is refused. After a write with an unknown outcome the store refuses all writes. */
   async function guarded(action: () => Promise<void>): Promise<void> {
     try {
       await action();

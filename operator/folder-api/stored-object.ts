@@ -7,7 +7,7 @@ export type StoredObject = {
   readonly name: string;
   readonly version: number;
   readonly metadata: Stored<Resource>['metadata'];
-  /** The whole object as JSON: the bytes of its file and of the answer to a read. */
+  /** The whole object as JSON: the bytes of its file, which are also the answer to a read. */
   readonly bytes: Buffer;
 };
 

@@ -10,9 +10,8 @@ import { schemaOf } from '#resources/schemas';
 import { invalid } from './api-refusal.ts';
 
 /**
- * Refuses an object that the schema of its kind does not allow, with every problem. Only changed fields of an update
- * are
- * validated, so that an object of an older release can still lose its finalizer.
+ * Refuses an object that the schema of its kind does not allow; the refusal lists every problem. Only changed fields of
+ * an update are validated, so that an object of an older release can still lose its finalizer.
  */
 export function validateObject(kind: Kind, next: unknown, before?: Stored<Resource>): asserts next is Resource {
   const read = readShape(schemaOf(kind), next);
@@ -39,7 +38,7 @@ function isUnchanged(field: string, before: Resource, after: Resource): boolean 
   return false;
 }
 
-/** While an object is being deleted, its finalizers can be removed and not added. */
+/** While an object is being deleted, finalizers can be removed but not added. */
 function finalizerProblems(before: Resource, after: Resource): readonly FieldProblem[] {
   if (before.metadata.deletionTimestamp === undefined || !Array.isArray(after.metadata.finalizers)) return [];
   const added = after.metadata.finalizers.filter((one) => !before.metadata.finalizers?.includes(one));

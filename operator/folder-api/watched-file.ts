@@ -25,7 +25,10 @@ type LookOptions = {
   readonly now: Date;
 };
 
-/** Reads a file unless its stamp is known or it is still being written. The content belongs to the returned stamp. */
+/**
+ * Reads a file unless its stamp is known or the file is still being written. The returned stamp and content belong
+ * together.
+ */
 export async function lookAtFile(path: string, options: LookOptions): Promise<FileLook> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -259,7 +259,7 @@ test('a watched file that is saved again without a change does not modify a poli
   const kept = await changed(one.client, 'one', marked);
   expect(kept.metadata.annotations?.[keepAnnotation]).toBe(kept.metadata.deletionTimestamp);
   expect(kept.spec).toEqual(edited.spec);
-  // Saved once more, it is not written again.
+  // After the file is saved again unchanged, the object is not written again.
   await one.write('a.yaml', yaml(samplePolicy('one', { finalizers: ['a.b/c'] })));
   await one.write('b.yaml', yaml(samplePolicy('two')));
   await one.applied('a.yaml', 'b.yaml');

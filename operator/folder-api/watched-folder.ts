@@ -25,7 +25,7 @@ export type FolderReport = {
 type FileState = 'applied' | 'refused' | 'waiting';
 
 type WatchedFolderOptions = {
-  /** Created if missing. */
+  /** The watched folder, which is created if it is missing. */
   readonly directory: string;
   readonly client: KubeClient;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ type KnownFile = {
   readonly content: FileContent;
   state: FileState;
   problems: readonly ManifestProblem[];
-  /** Whether another file names one of its resources. */
+  /** Whether another file names one of the resources of this file. */
   clashes: boolean;
 };
 
@@ -64,7 +64,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     return watchDirectory(directory, () => schedule(settleMs), logger);
   }
 
-  /** A failed check may be caused by a deleted folder: it is created and watched again. */
+  /** A failed check may be caused by a deleted folder, so that the folder is created and watched again. */
   function recover(error: unknown): void {
     logger.error('watched_folder_failed', { error: error instanceof Error ? error.name : 'unknown' });
     if (stopped) return;
@@ -156,7 +156,7 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
   };
 }
 
-/** Two files with the same resource would overwrite each other: neither is applied until one is changed. */
+/** Two files with the same resource would overwrite each other: neither file is applied until one is changed. */
 function markClashes(files: ReadonlyMap<string, KnownFile>): void {
   const owners = new Map<string, string[]>();
   for (const [file, { content }] of files) {

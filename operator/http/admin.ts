@@ -9,7 +9,7 @@ type AdminOptions = {
   /** Updates gauges before a scrape. */
   readonly refresh: () => void;
   readonly problems: {
-    /** Why the operator is not ready; an empty list if it is. */
+    /** The reasons why the operator is not ready; an empty list if it is ready. */
     readonly ready: () => readonly string[];
     /** Faults of the process that only a restart resolves; empty if there are none. */
     readonly alive: () => readonly string[];

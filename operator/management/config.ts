@@ -104,7 +104,7 @@ export type ManagementConfig = {
   readonly auditDays: number;
   readonly auditExport: AuditExport;
   readonly quotas: QuotaLimits;
-  /** Requests of one subject in a minute; a command or a check counts as ten. */
+  /** Maximum number of requests of one subject in a minute; a command or a check counts as ten requests. */
   readonly requestsPerMinute: number;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;

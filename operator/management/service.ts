@@ -97,7 +97,7 @@ const leaseMs = 20_000;
 const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
-/** Commands of one subject that are executed at a time; further ones wait. */
+/** Maximum number of concurrent commands of one subject; further commands wait. */
 const commandsAtOnce = 2;
 const requestTimeoutMs = 5_000;
 const slowRefusalMs = 500;
@@ -106,7 +106,7 @@ const program = 'portcullis';
 const service = 'management';
 const migrations = new URL('./migrations/', import.meta.url);
 
-/** Composes one replica. Disposing drains: commands in flight finish, then the loops, then the connections. */
+/** Composes one replica. Disposing drains it in this order: commands in flight, the loops, the connections. */
 export async function createManagementService(
   config: ManagementConfig,
   secrets: ManagementSecrets,

@@ -10,7 +10,7 @@ type ControllerOptions = {
   readonly concurrency: number;
   readonly logger: Logger;
   readonly meter: ReconcileMeter;
-  /** Shared by the controllers of one process; each has its own when absent. */
+  /** The scheduler that the controllers of one process share; when absent, each controller has its own. */
   readonly scheduler?: PassScheduler;
 };
 

@@ -4,11 +4,11 @@ import { NotLeaderError } from '#kube/election/fenced-client';
 
 /** How a pass over one object ended. */
 export type PassOutcome =
-  /** The pass is complete; nothing is left to do until the next trigger. */
+  /** The pass is complete; there is nothing to do until the next trigger. */
   | { readonly kind: 'settled' }
   /** The next change depends on time only. */
   | { readonly kind: 'waiting'; readonly afterMs: number }
-  /** Another writer changed the object first, so the pass decided on a stale state. */
+  /** Another writer changed the object first, so that the pass decided on a stale state. */
   | { readonly kind: 'raced' }
   /** A technical fault that the object did not cause. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
@@ -43,11 +43,14 @@ export type Consequence = {
   readonly afterMs?: number;
   /** Whether the queue retries the object with a backoff. */
   readonly backoff: boolean;
-  /** Reason and message for a condition, if the object has one. */
+  /** Reason and message for a condition, if the object has conditions. */
   readonly condition?: { readonly reason: BrokenReason; readonly message: string };
 };
 
-/** Fallback: a watch normally delivers the write of the other writer earlier. */
+/**
+ * Pause before the object is queued again, milliseconds; normally a watch delivers the write of the other writer
+ * earlier.
+ */
 const raceMs = 250;
 
 /** The consequences of a pass: result for metrics, next pass, condition. */

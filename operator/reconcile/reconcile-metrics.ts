@@ -40,7 +40,7 @@ export type ReconcileMeter = {
   /** Registers a queue whose counts are read at every scrape. */
   watch(controller: ControllerName, concurrency: number, counts: () => WorkQueueCounts): void;
   requested(report: RequestReport): void;
-  /** Brings the gauges up to date; called before a scrape. */
+  /** Updates the gauges; called before a scrape. */
   refresh(): void;
 };
 

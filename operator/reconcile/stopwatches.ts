@@ -7,7 +7,7 @@ import type { Clock } from '#kit/time/clock';
 type Stopwatches = {
   /** Milliseconds since this subject was first seen with this key; another key starts at 0. */
   elapsed(subject: string, key: string): number;
-  /** Milliseconds of the key that the subject was last seen with; 0 for an unknown subject. */
+  /** Milliseconds since the subject was first seen with its latest key; 0 for an unknown subject. */
   current(subject: string): number;
   isRunning(subject: string): boolean;
   forget(subject: string): void;

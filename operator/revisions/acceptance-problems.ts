@@ -2,7 +2,10 @@ import { fieldPath, readShape } from '#contracts/read-shape';
 import { guardrailPolicySpecSchema } from '#resources/guardrail-policy';
 import { fitsIntoRevision, maxStoredBytes } from './fits-into-revision.ts';
 
-/** Why a policy cannot become a revision, one sentence each; empty if it is accepted. Only the structure is checked. */
+/**
+ * The reasons why a policy cannot become a revision, one sentence each; empty if it is accepted. Only the structure is
+ * checked.
+ */
 export function acceptanceProblems(spec: unknown): readonly string[] {
   const read = readShape(guardrailPolicySpecSchema, spec);
   if (!read.ok) return read.problems.map(({ path, message }) => `${fieldPath(['spec', ...path])} ${message}`);

@@ -18,8 +18,8 @@ export const holdMs = 60_000;
 /**
  * Whether and how a generation of a policy is recorded (docs/design/revisions.md).
  * @param heads every recorded revision of the policy id, in any order
- * @param input.deleting a deletion raises the generation without an edit
- * @param input.heldMs since when this recorder waits for the write that the token names
+ * @param input.deleting a deletion increases the generation without an edit
+ * @param input.heldMs for how long this recorder has waited for the write that the token names
  */
 export function decideRecording(
   content: RevisionContent,
@@ -44,9 +44,9 @@ export function decideRecording(
 }
 
 /**
- * The number of a generation that is certainly still to be recorded, from revisions among which the newest may be
- * missing; undefined if that is not certain. The number is the next one only if creating it succeeds: numbers have no
- * gaps, so that proves that none was missing.
+ * The number for a generation that is certainly not recorded yet, computed from known revisions, among which the newest
+ * may be missing; undefined if that is not certain. The number is right only if creating its revision succeeds: numbers
+ * have no gaps, so that success proves that no revision was missing.
  */
 export function decideNextNumber(
   content: RevisionContent,

@@ -14,8 +14,9 @@ const metadataOnly = { ...kinds.policyRevision, metadataOnly: true } as const;
 /** A short-lived cache of revisions, for bindings that are applied at about the same time. */
 export type RecentRevisions = {
   /**
-   * A cached revision is given only if a read of its metadata shows that its text is not removed now.
-   * @returns undefined if the revision does not exist, `purged` if its text was or is being removed; neither is cached
+   * Returns a cached revision only if a read of its metadata shows that its text is not removed now.
+   * @returns undefined if the revision does not exist, `purged` if its text was or is being removed; these results are
+   * not cached
    */
   read(name: string): Promise<PolicyRevisionSpec | 'purged' | undefined>;
 };
@@ -29,7 +30,7 @@ export function createRecentRevisions(client: Pick<KubeClient, 'get'>, clock: Cl
     held.delete(name);
   }
 
-  /** Evicts the oldest first, until the rest is fresh and small enough. */
+  /** Evicts the oldest revisions, until the remaining ones are fresh and small enough. */
   function forgetOld(): void {
     for (const [name, { since }] of held) {
       if (clock.now() - since < freshMs && characters <= maxCharacters) return;

@@ -33,27 +33,29 @@ const maxAttempts = 8;
 export type RevisionRecorder = {
   /**
    * Records one accepted generation of a policy under the next number of its id, or returns the revision that already
-   * records it. Safe to repeat, and for two callers at once: a number is taken by creating its name.
-   * @param known revisions of the id that the caller has seen; where they suffice, no list is read
+   * records it. The call can be repeated safely, even by two callers at the same time: a number is taken by creating
+   * the object with its name.
+   * @param known revisions of the id that the caller has seen; if they are sufficient, no list is read
    */
   record(
     policyId: string,
     policy: Recordable,
     known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
   ): Promise<RecordResult>;
-  /** Forgets a policy that no longer exists. */
+  /** Removes a policy that no longer exists from memory. */
   forget(uid: string): void;
 };
 
 /**
  * The only recorder of revisions: the operator uses it for applied policies, the management API for its own writes
- * (docs/decisions/0102-management-records-its-own-writes.md). It remembers since when a generation is `held`.
+ * (docs/decisions/0102-management-records-its-own-writes.md). The recorder keeps the time since which a generation is
+ * `held`.
  */
 export function createRevisionRecorder(
   client: Pick<KubeClient, 'list' | 'get' | 'create'>,
   clock: Pick<Clock, 'now'>,
 ): RevisionRecorder {
-  /** For each policy UID, the generation that is held, and since when. */
+  /** For each policy UID, the generation that is held, and the time since which it is held. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
   return {
     async record(policyId, policy, known) {

@@ -6,7 +6,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { policyIdLabel, policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { RevisionHead } from './decide-recording.ts';
 
-/** Page size. Definitions may be large, so only one page of them is held at a time. */
+/** Page size. Definitions may be large, so only one page of them is in memory at a time. */
 const pageSize = 20;
 
 /** Every recorded revision of a policy id, from a live read, without the definitions. */
@@ -19,7 +19,7 @@ export function listRevisionHeads(
 
 /**
  * The id of the newest revision that was recorded for a policy of this name, from a live read. If several revisions
- * were recorded in the same second, as after a restore, the one of the newer id counts: ids are UUIDv7.
+ * were recorded in the same second, as after a restore, the revision with the newer id is used: ids are UUIDv7.
  */
 export async function newestIdOfName(client: Pick<KubeClient, 'list'>, name: string): Promise<string | undefined> {
   const heads = await readHeads(client, `${policyNameLabel}=${policyNameHash(name)}`);
@@ -39,7 +39,7 @@ async function readHeads(client: Pick<KubeClient, 'list'>, labelSelector: string
   try {
     return await readPages(client, labelSelector);
   } catch (error) {
-    // The continue token has expired: read the whole list in one response.
+    // If the continue token has expired, the whole list is read in one response.
     if (!isKubeError(error, 'gone')) throw error;
     const { items } = await client.list<PolicyRevision>(kinds.policyRevision, { labelSelector });
     return items.map(headOf);

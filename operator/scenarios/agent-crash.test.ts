@@ -80,7 +80,8 @@ async function settled(world: AgentPlatform, killed: Mortality, done: Deed['done
 }
 
 /**
- * Runs the steps; an operator that was killed is replaced by one that runs to the end. @returns the number of writes
+ * Runs the steps; an operator that was killed is replaced by an operator that runs to the end. @returns the number of
+ * writes
  */
 async function tell(death: Death | undefined): Promise<number> {
   await using mortal = await startMortal(death);

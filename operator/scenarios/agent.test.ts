@@ -9,7 +9,7 @@ import { lowCodeOf } from '../agents/testing/low-code-of.ts';
 import { type AgentPlatform, agentName, reasonOf, startAgentPlatform } from '../testing/agent-platform.ts';
 import { waitFor } from '../testing/start-test-operator.ts';
 
-/** Versions `one` and `two`, with `one` served and confirmed. */
+/** Starts with the versions `one` and `two`, of which `one` is served and confirmed. */
 async function startServing(change: Partial<Agent['spec']> = {}) {
   const world = await startAgentPlatform();
   const one = await world.publish('one');
@@ -236,7 +236,7 @@ describe('a change of the served version', () => {
     for (const version of ['two', 'three']) {
       await world.edit({ version });
       await world.route(`${version} is routed`, ({ versions }) => versions[0]?.version === version);
-      // A confirmed route is trimmed immediately and then waits for reports again, so one report can be too few.
+      // A confirmed route is reduced immediately and then waits for reports again, so that one report can be too few.
       await until(`${version} is served`, async () => {
         await world.report();
         const agent = await world.platform.client.get<Agent>(kinds.agent, agentName);

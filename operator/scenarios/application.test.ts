@@ -74,7 +74,7 @@ describe('an application', () => {
       expect(after.spec.guardrail).not.toMatchObject({
         addresses: (before.spec.guardrail as { addresses?: string[] }).addresses,
       });
-      // The old process has only the old revision, and rejects the new one.
+      // The old process has only the old revision, and rejects the new revision.
       expect(await decide(platform, before, 'about the harbour')).toBe('pass');
       const mixed = { ...before.spec.guardrail, policyRevision: '2' } as GatewayRoute['spec']['guardrail'];
       expect(await decide(platform, { ...before, spec: { ...before.spec, guardrail: mixed } }, 'hello')).toBe('failed');

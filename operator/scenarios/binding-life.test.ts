@@ -41,7 +41,7 @@ test.concurrent('if two bindings have one alias, the one with the route keeps it
   const loser = await waitForCondition(platform, 'another', 'Accepted', 'False', 'AliasConflict');
   expect(loser.status?.conditions?.find(({ type }) => type === 'Accepted')?.message).toContain('chat');
   expect(await platform.client.get(kinds.gatewayRoute, 'another')).toBeUndefined();
-  // No application of it is in progress.
+  // No application of this binding is in progress.
   const blocked = loser.status?.conditions?.find(({ type }) => type === 'Applied');
   expect(blocked).toMatchObject({ status: 'False', reason: 'AliasConflict' });
   expect(blocked?.message).toContain('belongs to the binding chat. This binding serves no alias.');
@@ -62,7 +62,7 @@ test.concurrent('a binding that requests the alias of another binding keeps its 
   await applyFirst(platform, [replica]);
   await platform.client.create(kinds.modelBinding, bindingObject('another'));
   await waitForRoute(platform, 'another', 'it has a route', () => true);
-  // From then on an edit that protects less needs a confirmation, which `editBinding` takes from the status.
+  // From this moment on an edit that protects less needs a confirmation, which `editBinding` takes from the status.
   await waitFor<ModelBinding>(
     platform,
     kinds.modelBinding,
@@ -242,7 +242,7 @@ test.concurrent('a disabled model or provider keeps the pinned application', asy
     ({ spec }) => spec.upstream.provider === 'off',
   );
   expect(elsewhere.spec.state).toBe('Disabled');
-  // The name of a provider that is not approved changes nothing.
+  // The name of a provider that is not approved has no effect.
   await editBinding(platform, 'chat', { model: { ...model, provider: 'unheard-of' } });
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'ProviderUnknown');
   const route = await platform.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
@@ -296,7 +296,7 @@ test('an operator without work writes nothing, and after a restart it writes onl
   expect(kept?.spec).toEqual(route.spec);
 });
 
-/** Records every call except watches, with its kind. */
+/** Records every call except watches, with the kind of its object. */
 function countCalls(client: KubeClient, calls: string[]): KubeClient {
   return new Proxy(client, {
     get(target, member, receiver) {

@@ -58,7 +58,7 @@ async function failAndGoOn(...[first, second]: readonly (Death | undefined)[]): 
   return counts;
 }
 
-/** A failed application counts as settled, so the retry is awaited separately. */
+/** A failed application counts as settled, so that the retry is awaited separately. */
 async function untilApplied({ platform, isDead }: ModelPlatform): Promise<void> {
   await until('the binding is applied, or no operator runs', async () => {
     if (isDead()) return true;

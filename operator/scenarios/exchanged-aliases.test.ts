@@ -80,7 +80,7 @@ test.concurrent.each([
   for (const [index, name] of names.entries()) await rename(platform, name, wanted[index] ?? '');
   for (const [index, name] of names.entries()) {
     const route = await waitForRoute(platform, name, 'it has moved', ({ spec }) => spec.alias === wanted[index]);
-    // The application is the same: no workload was started for it.
+    // The application is still the same, because no workload was started for the new alias.
     expect(route.spec.generationId).toBe(before[index]?.generationId);
     expect(route.metadata.annotations?.['portcullis.dev/left-alias']).toBeUndefined();
   }
@@ -91,7 +91,7 @@ test.concurrent.each([
     await waitForCondition(platform, name, 'Ready', 'True');
   }
   expect(seen.broken).toEqual([]);
-  // One binding of the exchange released its alias first and moved twice; the others moved once.
+  // One binding of the exchange released its alias first and moved twice; the other bindings moved once.
   expect(seen.moves).toHaveLength(names.length + 1);
 });
 

@@ -54,7 +54,7 @@ test.concurrent('an application that failed because of a technical fault is retr
       throw new BrokenError('JudgeUnavailable', 'the bundle cannot be validated');
     },
   };
-  /** The history of the condition WorkloadReady, one entry for each write. */
+  /** The history of the condition WorkloadReady, with one entry for each write. */
   const written: (string | undefined)[] = [];
   const wrapClient = (client: KubeClient): KubeClient => ({
     ...client,
@@ -194,7 +194,7 @@ describe.concurrent('an application whose processes were not ready in time', () 
     };
     await platform.restart({}, { ...processes.overrides, judge });
     await until('the binding is reconciled', () => looks > 0);
-    // A second pass begins after the first one has ended.
+    // A second pass begins after the first pass has ended.
     await replica.report('take', { formats: [routeFormatVersion, 99] });
     await until('the binding is reconciled again', () => looks > 1);
     await expectFirst();

@@ -13,7 +13,7 @@ const unguarded = { input: { mode: 'None' }, output: { mode: 'None' } } as const
 const image = sampleImage().spec.sdk;
 const spec = { lowCode: undefined, sdk: image, guardrails: unguarded, requires: [] } as const;
 
-/** The members of a spec; those of the sample of a flow are left out. */
+/** Publishes an image with the members of a spec; the members that the sample flow has are left out. */
 async function publishImage(world: AgentPlatform, name: string, change: Partial<AgentVersion['spec']> = {}) {
   return await world.publish(name, { ...spec, agent: agentName, ...change } as Partial<AgentVersion['spec']>);
 }
@@ -89,7 +89,7 @@ test('an installation without a container engine refuses an AgentVersion of an i
   expect(agents.running.size).toBe(0);
 });
 
-test('a route of an image names the target of the served policy, and there is none while another revision is served', () => {
+test('a route of an image names the target of the served policy, and has no target while another revision is served', () => {
   const bundle = sampleImageBundle('MCP');
   const target: ServedTarget = {
     addresses: ['http://runtime.team.svc:8000'],

@@ -115,7 +115,7 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
     .catch(unlessGone);
 }
 
-/** The object was deleted first, which counts as an edit without an effect. */
+/** If the object was deleted first, the edit counts as an edit without an effect. */
 function unlessGone(error: unknown): void {
   if (!isKubeError(error, 'not_found')) throw error;
 }
@@ -139,7 +139,7 @@ test('random edits in random order, with operators killed in between, converge t
   );
 });
 
-/** Each save is recorded before the next one: successive edits may collapse into one revision. */
+/** Each save is recorded before the next save: otherwise successive edits may collapse into one revision. */
 async function settledPolicy(model: ModelPlatform): Promise<void> {
   if (model.isDead()) await model.revive();
   const { until } = await import('#kit/testing/until');

@@ -77,7 +77,7 @@ async function keep(death?: Death): Promise<number> {
   await model.settledOrDead();
   const { items } = await model.platform.client.list<PolicyRevision>(kinds.policyRevision);
   expect(items.map(({ spec }) => spec.number)).toEqual([1]);
-  // The route was not written, so that no request could see another one.
+  // The route was not written, so that no request could see a different route.
   expect((await routeOf(model))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
   await waitForCondition(model.platform, 'chat', 'Applied', 'True');
   return writes;

@@ -55,7 +55,7 @@ test('a change of providers.yaml reaches the routes without a restart; an invali
   expect(after.spec.generationId).toBe(generationId);
   expect(await metric()).toBe('1');
 
-  // A provider that is removed from the list serves no further request.
+  // A provider that is removed from the list serves no more requests.
   writeFileSync(file, 'providers: []\n');
   await waitForRoute(platform, 'chat', 'the route is disabled', (route) => route.spec.state === 'Disabled');
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'ProviderUnknown');

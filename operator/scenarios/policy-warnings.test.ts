@@ -21,7 +21,7 @@ import {
 
 const judgeFile = join(import.meta.dirname, '../../runtime/judge.ts');
 
-/** A response section of one pattern. */
+/** A definition whose response section has one pattern. */
 function withPattern(pattern: string): Definition {
   const { request, response } = definitionOf('portal');
   const regex = { engine: regexEngine, pattern, caseSensitive: true } as const;
@@ -29,7 +29,7 @@ function withPattern(pattern: string): Definition {
   return { request, response: { ...response, baseline: [rule] }, providers: [] };
 }
 
-/** The condition of a policy when it is about the current generation. */
+/** The condition of a policy, once the condition is about the current generation. */
 async function conditionOf(platform: TestOperator, name: string, type: string) {
   const find = ({ status, metadata }: Pick<GuardrailPolicy, 'status'> & { metadata: { generation: number } }) =>
     status?.conditions?.find((one) => one.type === type && one.observedGeneration === metadata.generation);

@@ -68,7 +68,7 @@ describe.concurrent('a replica that rejects', () => {
     await two.report('take');
     await waitForCondition(platform, 'chat', 'Applied', 'False', 'ReplicaRejected');
 
-    // The next application starts and removes the record of the rejected one.
+    // The next application starts, which removes the record of the rejected application.
     await editBinding(platform, 'chat', { apply: 'third' });
     const third = await waitForRoute(platform, 'chat', 'third is pinned', ({ spec: now }) => now.token === 'third');
     expect(third.spec.refused).toBeUndefined();

@@ -56,7 +56,8 @@ test.each([
       await platform.client.create(kinds.modelBinding, { ...bindingObject(name), spec });
     }
     for (const name of others) await waitForCondition(platform, name, 'Applied', 'False', 'ProviderUnavailable');
-    // The first call, and at most a few repeated ones with backoff: 20 further bindings do not call.
+    // The number of calls is the first call and at most a few repeated calls with backoff: the 20 further bindings do
+    // not call.
     expect(asked).toBeLessThan(10);
     const said = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     expect(said?.status?.applications).toMatchObject([{ outcome: 'Failed', reason: 'provider_unavailable' }]);

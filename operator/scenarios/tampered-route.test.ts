@@ -21,7 +21,7 @@ let replica: FakeReplica;
 /** The events that the operator recorded. */
 const events: EventFact[] = [];
 let number = 0;
-/** The policy and the binding of one test. */
+/** The name of the policy and of the binding of one test. */
 let name = '';
 
 beforeAll(async () => {

@@ -4,7 +4,10 @@ import type { ServedPin, ServedPolicies } from './ports.ts';
 
 type Versions = { list(): readonly Pick<AgentVersion, 'metadata' | 'spec'>[] };
 
-/** The versions of agents that name a served policy, sorted. Also those that are being deleted: their runs may go on. */
+/**
+ * The versions of agents that name a served policy, sorted. Versions that are being deleted are included, because their
+ * runs may continue.
+ */
 export function versionsNaming(versions: Versions, served: string): readonly string[] {
   const naming = versions.list().filter(({ spec }) => policiesNamedBy(spec).has(served));
   return naming.map(({ metadata }) => metadata.name).toSorted();

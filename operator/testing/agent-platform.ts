@@ -82,7 +82,7 @@ export async function startAgentPlatform(overrides: OperatorOverrides = {}): Pro
   };
 }
 
-/** An Agent with one person who finds and calls it. */
+/** An Agent with one person who can find and call it. */
 function agentObjectOf(change: Partial<Agent['spec']> = {}): Agent {
   const person = { issuer: 'https://people.example', subject: 'ada' };
   const access = {

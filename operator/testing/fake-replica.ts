@@ -8,10 +8,10 @@ import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { TestOperator } from './start-test-operator.ts';
 
-/** The response of a replica to a version of a route; `silent` writes no report at all. */
+/** How a replica reacts to a version of a route; a `silent` replica writes no report at all. */
 export type Attitude = 'take' | 'pend' | 'silent' | { readonly reject: string };
 
-/** A gateway replica as the operator sees it: a running process and its report. It serves no requests. */
+/** A gateway replica as the operator sees it: a running process and its report. The replica serves no requests. */
 export type FakeReplica = {
   readonly name: string;
   /** Evaluates every route again, writes the report and returns it. */

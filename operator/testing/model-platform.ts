@@ -15,8 +15,8 @@ import { type Death, type Mortality, mortality } from './mortal-client.ts';
 import { startTestOperator, type TestOperator } from './start-test-operator.ts';
 
 /**
- * An operator whose workloads are ready immediately, with one replica that polls the routes. It can be
- * killed between any two writes.
+ * An operator whose workloads are ready immediately, with one replica that polls the routes. A test can kill the
+ * operator between any two writes.
  */
 export type ModelPlatform = AsyncDisposable & {
   readonly platform: TestOperator;
@@ -24,7 +24,7 @@ export type ModelPlatform = AsyncDisposable & {
   /** Number of writes of the current operator. */
   writes(): number;
   isDead(): boolean;
-  /** Starts a new operator on the state that the current one left; it may be killed in the same way. */
+  /** Starts a new operator on the state that the killed operator left; a test can kill the new one in the same way. */
   revive(death?: Death): Promise<void>;
   /** Waits until the desired state is reached, or the operator was killed. */
   settledOrDead(): Promise<void>;
@@ -62,7 +62,7 @@ export async function startModelPlatform(death?: Death): Promise<ModelPlatform> 
   return model;
 }
 
-/** Lets the replica report whenever a route has changed, and checks the invariants at every moment. */
+/** Makes the replica report whenever a route has changed, and checks the invariants at every moment. */
 function look(platform: TestOperator, replica: FakeReplica, attitude: () => Attitude) {
   let stopped = false;
   let seen = '';

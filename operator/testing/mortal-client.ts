@@ -3,19 +3,21 @@ import { KubeError } from '#kube/client/kube-error';
 
 const writes: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
 
-/** When a process is killed: at its `write`-th write, before it is sent or after it was executed. */
+/**
+ * The moment at which a process is killed: at its `write`-th write, before the write is sent or after it was executed.
+ */
 export type Death = { readonly write: number; readonly moment: 'before' | 'after' };
 
 export type Mortality = {
   readonly wrapClient: (client: KubeClient) => KubeClient;
-  /** Number of writes so far. */
+  /** The number of writes up to now. */
   readonly writes: () => number;
   readonly isDead: () => boolean;
 };
 
 /**
- * A client of a process that is killed between two writes: from that moment on no call has an effect, and
- * no call in flight is answered. A real kill leaves the same state: the writes until then.
+ * A client of a process that is killed between two writes: from that moment on no call has an effect, and no call in
+ * flight is answered. A real kill leaves the same state: the writes up to that moment.
  */
 export function mortality(death: Death | undefined): Mortality {
   let count = 0;

@@ -4,7 +4,7 @@ import type { AgentAuthority } from '../controllers/agent/controller.ts';
 type RightsInMemory = AgentAuthority & {
   /** The tuples of an object as `relation subject`, sorted. */
   tuplesOf(object: string): readonly string[];
-  /** While it is away or refused, every change is refused. */
+  /** While the store is away or refused, every change is refused. */
   setAway(isAway: boolean | 'refused'): void;
 };
 

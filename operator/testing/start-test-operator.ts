@@ -23,7 +23,7 @@ export type TestOperator = AsyncDisposable & {
   readonly data: string;
   readonly client: KubeClient;
   readonly operator: Operator;
-  /** Ends this operator and starts another one on the same data directory. */
+  /** Ends this operator and starts another operator with the same data directory. */
   restart(change?: Partial<StandaloneConfig>, overrides?: OperatorOverrides): Promise<void>;
   /** Ends the operator; the data directory stays until disposal. */
   stop(): Promise<void>;
@@ -205,8 +205,9 @@ export async function createTestPolicy(
 }
 
 /**
- * The clock of this machine, which a test can advance. A deadline then passes only when the test advances the
- * clock, not because the machine is slow. Timers keep waiting, so the test also changes something that is reconciled.
+ * The clock of this machine, which a test can advance. A deadline then passes only when the test advances the clock,
+ * not because the machine is slow. Timers are not affected, so that the test must also change something that is
+ * reconciled.
  */
 export function createSkippingClock(): Clock & { skip(ms: number): void } {
   let skippedMs = 0;

@@ -14,7 +14,7 @@ import { createTriggers, type Queues } from './triggers.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** The number of objects is large enough to take more than one turn of the event loop. */
+/** This number of objects needs more than one turn of the event loop. */
 const many = 20_000;
 
 function stored<R extends Resource>(object: R, version: string): Stored<R> {
@@ -34,7 +34,7 @@ function report(appliedThrough: string): Stored<GatewayReport> {
   return stored({ ...rest, spec: { ...spec, appliedThrough } }, appliedThrough);
 }
 
-/** Triggers over stores that the test fills, and the passes that they queue. */
+/** Opens triggers with stores that the test fills, and records the passes that they queue. */
 function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
   const stores = {
     policies: createObjectStore<CachedPolicy>({ id: () => [] }),

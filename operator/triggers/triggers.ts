@@ -35,7 +35,8 @@ export type Queues = Readonly<
 >;
 
 /**
- * Which passes a change queues. A superfluous pass costs cache reads; a missing one is made by the next resync.
+ * Decides which passes a change queues. An unnecessary pass costs reads of the cache; a missing pass is made by the
+ * next resync.
  */
 export function createTriggers(options: {
   readonly queues: Queues;
@@ -45,7 +46,7 @@ export function createTriggers(options: {
   /** Bindings that wait for a workload that no route names yet. */
   readonly waitingFor: (workload: string) => readonly string[];
   readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
-    /** Served policies whose next workload is starting, so that no address points to it yet. */
+    /** Served policies whose next workload is starting, so that no address resolves to it yet. */
     waitingFor(workload: string): readonly string[];
   };
 }): Triggers {
@@ -54,7 +55,10 @@ export function createTriggers(options: {
   const addAll = (queue: keyof Queues, objects: readonly AnyObject[]): void => {
     for (const { metadata } of objects) queues[queue].add(metadata.name);
   };
-  /** A binding, the holder of the alias that it requests, and so on: they may form a cycle that one of them breaks. */
+  /**
+   * A binding, the binding that has its requested alias, and so on: these may form a cycle, in which one binding must
+   * release its alias.
+   */
   const chain = (binding: Stored<ModelBinding> | undefined): void => {
     const seen = new Set<string>();
     let next = binding;
@@ -84,7 +88,7 @@ export function createTriggers(options: {
 
   return {
     async everything() {
-      // This is read before any binding is queued, because a route may change or be deleted meanwhile.
+      // This list is read before any binding is queued, because a route may be changed or deleted meanwhile.
       await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
         unconfirmed.changed(name, stores.routes.get(name)),
       );
@@ -155,12 +159,12 @@ export function createTriggers(options: {
           if (gateways.has(spec.gateway)) queues.bindings.add(metadata.name, { priority: 'low' });
         }
       } else {
-        // Applications in progress come first: a user waits for the outcome.
+        // Applications in progress are queued first, because a user waits for the outcome.
         for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
       }
       const gateway = (current ?? previous)?.spec.gateway;
       const { providers, workloads } = changedProviders(current, previous);
-      // The route names the provider and the workload in use, which may differ from those of the binding.
+      // The route names the provider and the workload in use, which may differ from those that the binding names.
       const affected = [
         ...[...providers].flatMap((provider) => stores.routes.by('provider', provider)),
         ...[...workloads].flatMap((workload) => stores.routes.by('workload', workload)),

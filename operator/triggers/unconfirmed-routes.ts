@@ -12,14 +12,14 @@ type Entry = GatewayReport['spec']['pending'][number] & { readonly reason?: stri
 type UnconfirmedRoutes = {
   /** Called when a route was changed, or with undefined when it was deleted. */
   changed(name: string, current: Stored<GatewayRoute> | undefined): void;
-  /** Names of the routes that a changed report affects; `all` if it may be any route of its gateway. */
+  /** The names of the routes that a changed report affects; `all` if it may be any route of its gateway. */
   concernedBy(current: Report | undefined, previous: Report | undefined): ReadonlySet<string> | 'all';
 };
 
 export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes'>): UnconfirmedRoutes {
   const open = new Map<string, { readonly gateway: string; readonly version: string }>();
 
-  /** Whether every known replica has passed a version. */
+  /** Whether the reports of all known replicas cover a version. */
   function isConfirmed(gateway: string, version: string): boolean {
     const reports = stores.reports.by('gateway', gateway);
     return reports.length > 0 && reports.every((report) => isPast(report, version));
@@ -31,7 +31,7 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes
     }
   }
 
-  /** A replica that starts later or restarts may lag behind the state that all others have confirmed. */
+  /** A replica that starts later or restarts may lag behind the state that all other replicas have confirmed. */
   function reopen(report: Report): void {
     const { gateway } = report.spec;
     for (const { metadata, spec } of stores.routes.list()) {

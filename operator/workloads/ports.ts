@@ -23,7 +23,7 @@ export type WorkloadRequest = WorkloadIdentity & {
   /** The manifest as it was rendered when the workload was created. */
   readonly manifest: string;
   readonly replicas: number;
-  /** Addresses of earlier processes of the workload; new processes listen there again if possible. */
+  /** Addresses of earlier processes of the workload; new processes use the same ports if possible. */
   readonly addresses: readonly string[];
 };
 
@@ -53,7 +53,7 @@ export type WorkloadProblemReason =
   | 'ReplicaNotAnswering'
   | 'Unschedulable';
 
-/** A process that answered and no longer answers; it is killed after 10 s without an answer. */
+/** The problem of a process that answered before and no longer answers; it is killed after 10 s without an answer. */
 export const notAnswering: WorkloadProblem = { reason: 'ReplicaNotAnswering', message: 'a process does not answer' };
 
 /**
@@ -62,8 +62,8 @@ export const notAnswering: WorkloadProblem = { reason: 'ReplicaNotAnswering', me
  */
 export type Workloads = AsyncDisposable & {
   /**
-   * Whether the workload can run here; permanently false for another build of local processes and a manifest of another
-   * kind of operator.
+   * Whether the workload can run here; for local processes never if it belongs to another build, and never if the
+   * manifest belongs to another kind of operator.
    */
   canRun(workload: RunnableWorkload): boolean;
   /** The manifest of a workload; equal input gives equal bytes. */
@@ -78,7 +78,7 @@ export type Workloads = AsyncDisposable & {
   observe(name: string): WorkloadObservation;
   /** Drains and ends the processes in the background; an unknown name is ignored. */
   remove(name: string): void;
-  /** Whether `ensure` was called for the workload and `remove` was not called since. */
+  /** Whether `ensure` was called for the workload, and `remove` was not called afterwards. */
   has(name: string): boolean;
   /** Sets the listener, which is called with the name of a workload whose observation changed. */
   onChange(listener: (name: string) => void): void;

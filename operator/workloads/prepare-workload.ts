@@ -29,9 +29,9 @@ type PreparePorts = {
 };
 
 /**
- * Finds or creates the workload of a bundle, and reactivates one that is marked for deletion. The bundle is stored before
- * the object is created, so that every reader of the object can run it. A cached object that is sufficient is not read
- * again: it is read live before a route names it.
+ * Finds or creates the workload of a bundle, and reactivates a workload that is marked for deletion. The bundle is
+ * stored before the object is created, so that every reader of the object can run the bundle. If the cached object is
+ * sufficient, it is not read again here, but live before a route names it.
  */
 export async function prepareWorkload(ports: PreparePorts, input: PrepareInput): Promise<Stored<RuntimeWorkload>> {
   const { client, bundles, workloads, known } = ports;

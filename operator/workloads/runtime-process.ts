@@ -4,7 +4,7 @@ import { openChildLog } from '#kit/process/child-log';
 import { type ServiceProcess, startService } from '#kit/process/start-service';
 import { wait } from '#kit/time/wait';
 
-/** Timeout of one request to /readyz. */
+/** Timeout of one request to /readyz, milliseconds. */
 const lookMs = 2_000;
 const firstLookMs = 25;
 const longestLookMs = 500;
@@ -14,8 +14,8 @@ const maxReason = 600;
 /** A started process of the runtime. */
 export type RuntimeProcess = ServiceProcess & {
   /**
-   * Why it ended: its termination message, else the last line of its standard error, else its exit code or signal. The
-   * runtime writes both texts and includes no text of users.
+   * The reason why it ended: its termination message, else the last line of its standard error, else its exit code or
+   * signal. The runtime writes both texts, without texts of users.
    */
   reason(): Promise<string>;
 };
@@ -29,7 +29,7 @@ type RuntimeOptions = {
   readonly nodeOptions?: readonly string[];
 };
 
-/** Starts a process that exits with this one. */
+/** Starts a process that exits together with this process. */
 export function startRuntimeProcess({
   file,
   env,

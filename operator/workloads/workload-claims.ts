@@ -1,9 +1,10 @@
 /**
  * Workloads that a route is about to name. Between the live read of a workload and the write of its route no object in
- * the API may refer to it, for example if the binding is edited meanwhile. A claim prevents its deletion in that time.
+ * the API may refer to it, for example if the binding is edited meanwhile. A claim prevents the deletion of the
+ * workload during that time.
  */
 export type WorkloadClaims = {
-  /** The workload is not deleted until every claim on it is disposed. */
+  /** Claims a workload: it is not deleted until every claim on it is disposed. */
   claim(name: string): Disposable;
   isClaimed(name: string): boolean;
 };

@@ -16,7 +16,10 @@ type Tested = PatternSource & {
   readonly allow?: readonly string[] | undefined;
 };
 
-/** The pass of a pattern whose matches must have a checksum or lie outside of allowed texts, or why it is refused. */
+/**
+ * The pass of a pattern whose matches must have a checksum or be outside of allowed texts, or the reason why it is
+ * refused.
+ */
 export function acceptedPass(
   source: Tested,
   view: FoldView | undefined,
@@ -57,7 +60,7 @@ export function acceptedPass(
           checksum === undefined ? match.end : numberEnd(checksum, bytes, start, everyEnd ? ends() : [match.end]);
         if (allowed === undefined || end < 0) return end;
         isAllowed ??= allowedPlaces(allowed, bytes);
-        // A shorter number that begins at the same place lies inside of the same allowed text.
+        // A shorter number that begins at the same place is inside of the same allowed text.
         return isAllowed(start, end) ? -1 : end;
       },
     });

@@ -5,10 +5,10 @@ import type { SectionPlace } from './section-place.ts';
 /** The largest estimate of one pass that is admitted, whatever its timeout; milliseconds. */
 const longestPassMs = 25;
 
-/** The estimated worst case of one engine pass at maxBodyBytes, and the rules that it judges. */
+/** The estimated worst case of one engine pass at maxBodyBytes, and the rules that the pass judges. */
 export type PassCost = {
   readonly rules: readonly string[];
-  /** Milliseconds; Infinity without an estimate. */
+  /** Estimated time, milliseconds; Infinity without an estimate. */
   readonly costMs: number;
 };
 

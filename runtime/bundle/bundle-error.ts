@@ -17,7 +17,7 @@ export type BundleProblem = {
 /** A warning about a bundle for its author that does not refuse the bundle. */
 export type BundleWarning = Omit<BundleProblem, 'code'>;
 
-/** Problems that are spelled out in the message of an error; the others are counted. */
+/** Maximum number of problems in the message of an error; the others are only counted. */
 const spelledOut = 10;
 
 /** A bundle cannot be loaded. The message holds the reason and fits a termination message (at most 4,096 bytes). */

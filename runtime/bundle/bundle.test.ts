@@ -25,7 +25,7 @@ import type { LoadedBundle } from './loaded-bundle.ts';
 import { parseBundle } from './parse-bundle.ts';
 import { canonicalVectors } from './testdata/canonical-digests.ts';
 
-/** Loads a bundle as a runtime does, or returns the sentences of its refusal. */
+/** Loads a bundle like a runtime, or returns the sentences of its refusal. */
 function load(value: unknown): LoadedBundle | readonly string[] {
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
   const parsed = parseBundle(bytes);

@@ -77,7 +77,10 @@ test('folds and a checksum work together', async () => {
   expect(await requestOutcomes(rules, texts)).toEqual(['#', 'pass']);
 });
 
-/** Every number in a text, at each start and end at which the pattern of cards has one, united where they overlap. */
+/**
+ * Every number in a text, from each start to each end at which the pattern of cards finds one; overlapping numbers are
+ * united.
+ */
 function numbersOf(text: string): readonly { readonly start: number; readonly end: number }[] {
   const bytes = Buffer.from(text);
   const latin = bytes.toString('latin1');

@@ -15,7 +15,7 @@ export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 /** A compiled local rule. Searching is planned per batch, because patterns of several rules share a pass. */
 export type LocalMatcher = {
   readonly effect: Exclude<Effect, { kind: 'ask' }>;
-  /** The rule matches where one of its passes matches. */
+  /** The passes of the rule; the rule matches where one of them matches. */
   readonly passes: readonly LocalPass[];
   /** The estimated worst case of listing its matches, milliseconds; undefined for rules that do not mask. */
   readonly listingMs: number | undefined;
@@ -112,12 +112,12 @@ function effectOf({ action }: LocalRule, passes: readonly LocalPass[]): Exclude<
 function findInAll(passes: readonly LocalPass[]): LocalPass['find'] {
   return (text, limit) => {
     const found = passes.map((pass) => pass.find(text, limit));
-    // A pass that reached the limit may have further matches, so its count must reach the caller.
+    // A pass that reached the limit may have more matches, so that its count must be reported to the caller.
     return found.find((ranges) => ranges.length >= limit) ?? joinRanges(found.flat());
   };
 }
 
-/** Ranges from left to right; those that overlap become one. */
+/** The ranges from left to right; overlapping ranges become one. */
 function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const sorted = [...ranges].sort((left, right) => left.start - right.start || left.end - right.end);
   const joined: { start: number; end: number }[] = [];

@@ -14,14 +14,14 @@ type DivisionJudgement = { readonly policyId: string; readonly allowed: boolean;
 
 /** The smallest maxBodyBytes with which a piece is clearly longer than its overlap, even with every byte escaped. */
 const leastBodyBytes = 8_192;
-/** White space at which texts are divided: that of RE2. */
+/** White space at which texts are divided: the same as that of RE2. */
 const spaces = ['\t', '\n', '\f', '\r', ' '].map((character) => character.charCodeAt(0));
 
 /**
  * Judges each policy for texts that are divided after white space into pieces with an overlap of 1,024 bytes
- * (docs/design/retrieval-guard.md). A deny rule needs one match that is decided within the overlap: then some piece has
- * it. A mask rule needs that for every match, because the whole match is replaced. A match without white space is never
- * split, however long it is. Anchored rules depend on where a piece begins.
+ * (docs/design/retrieval-guard.md). A deny rule needs one match that is decided within the overlap, so that some piece
+ * contains the match. A mask rule needs this for every match, because the whole match is replaced. A match without
+ * white space is never split, however long it is. Anchored rules depend on where a piece begins.
  */
 export function judgeDivision(bundle: Bundle): readonly DivisionJudgement[] {
   return bundle.policies.map((policy) => judgePolicy(policy, bundle.limits.maxBodyBytes));
@@ -35,7 +35,7 @@ function judgePolicy({ id: policyId, request }: BundlePolicy, maxBodyBytes: numb
 }
 
 function needsWholeText(rule: LocalRule): boolean {
-  // Any number of bytes may lie between two characters of a match in a folded text.
+  // In a folded text, any number of bytes may be between two characters of a match.
   if (foldsOf(rule, 'request') !== undefined) return true;
   const { allow } = rule.kind === 'stop_list' ? rule.stopList : rule.regex;
   // A piece could begin inside of an allowed text.

@@ -20,8 +20,8 @@ export async function loadBundle(path: string, connect: (bundle: Bundle) => AskO
 }
 
 /**
- * The bytes of a bundle file: at most 716,800 (`guardrail:limits:bundle-file-size-raw`). At most one byte more is read,
- * whatever size the file system reports.
+ * Reads a bundle file of at most 716,800 bytes (`guardrail:limits:bundle-file-size-raw`). At most one byte more is
+ * read, whatever size the file system reports.
  * @throws BundleError when the file cannot be read or is larger
  */
 async function readBundleFile(path: string): Promise<Buffer> {

@@ -11,23 +11,23 @@ import type { PatternFault, PatternSource } from '../rules/pattern/syntax/patter
 import { printPattern } from '../rules/pattern/syntax/print-pattern.ts';
 
 /**
- * One search for the matches of a rule: in the original text, or in its folded form. A rule with folds has both, so
- * that a fold never loses a match (docs/design/folding.md).
+ * One search for the matches of a rule: in the original text, or in its folded form. A rule with folds has both
+ * searches, so that a fold never loses a match (docs/design/folding.md).
  */
 export type LocalPass = SinglePass | PatternPass;
 
 type Pass = {
-  /** Undefined for a pass over the original text. */
+  /** The folded form in which the pass searches; undefined for a pass over the original text. */
   readonly view: FoldView | undefined;
-  /** Whether the pass can match where folding changes nothing and the exact pass does not match. */
+  /** Whether the pass can match in a text that folding does not change and in which the exact pass does not match. */
   readonly differs: boolean;
-  /** At most `limit` matches as ranges of the original text. */
+  /** Returns at most `limit` matches as ranges of the original text. */
   readonly find: (text: CheckedText, limit: number) => readonly ByteRange[];
   /** The estimated worst case of `find`, milliseconds. */
   readonly findMs: () => number;
 };
 
-/** A pass that is searched on its own: terms, and patterns whose matches are tested one by one. */
+/** A pass that is searched separately: terms, and patterns whose matches are tested one by one. */
 export type SinglePass = Pass & {
   readonly kind: 'single';
   readonly test: (text: CheckedText) => boolean;
@@ -35,7 +35,7 @@ export type SinglePass = Pass & {
 };
 type PatternPass = Pass & { readonly kind: 'pattern'; readonly pattern: CompiledPattern };
 
-/** The pass of a pattern, or why it is refused. */
+/** The pass of a pattern, or the reason why the pattern is refused. */
 export function patternPass(
   source: PatternSource,
   view: FoldView | undefined,
@@ -61,7 +61,7 @@ export function patternPass(
   };
 }
 
-/** The original pattern, written like that for folded texts; undefined for one that is refused. */
+/** The original pattern, written like a pattern for folded texts; undefined for a refused pattern. */
 function exactSource(source: PatternSource): string | undefined {
   const tree = parsePattern(source);
   return 'reason' in tree ? undefined : printPattern(tree.node);
@@ -81,7 +81,7 @@ export function foldCostMs(view: FoldView | undefined, maxBytes: number): number
 
 export type Find = LocalPass['find'];
 
-/** The search in the folded form of a text, where the pass has one. */
+/** The search in the folded form of a text, if the pass has a folded form. */
 export function findIn({ view, differs }: Pick<LocalPass, 'view' | 'differs'>, find: Find): Find {
   if (view === undefined) return find;
   return (text, limit) => {

@@ -26,8 +26,8 @@ export function longestStemmedBytes({ terms }: Pick<Terms, 'terms'>): number {
 }
 
 /**
- * Case folding can change the length of a character: `k` is one byte, the Kelvin sign that equals it is three. Bytes are
- * not counted exactly where they cannot exceed `least`.
+ * Case folding can change the length of a character: `k` has one byte, the equal Kelvin sign has three. If the number
+ * of bytes cannot exceed `least`, it is not computed exactly.
  */
 function termBytes(term: string, caseSensitive: boolean, least: number): number {
   const bytes = Buffer.byteLength(term, 'utf8');

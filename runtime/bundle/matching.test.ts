@@ -6,7 +6,7 @@ import { startRuntime } from '../testing/start-runtime.ts';
 
 type Outcome = 'pass' | 'deny' | string;
 
-/** Checks texts with one rule on both stages; a mask is recognised by the returned text. */
+/** Checks texts with one rule in both stages; a mask is recognised by the returned text. */
 async function expectOutcomes(rule: BaselineRule, cases: readonly (readonly [string, Outcome])[]): Promise<void> {
   await using runtime = await startRuntime(bundleOf([rule]));
   for (const [text, expected] of cases) {

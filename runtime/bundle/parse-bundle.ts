@@ -13,7 +13,7 @@ type BundleReading =
   | {
       readonly ok: false;
       readonly problems: readonly BundleProblem[];
-      /** Present when the bytes have a canonical form, even if the bundle is invalid. */
+      /** The digest of the bundle; present if the bytes have a canonical form, even if the bundle is invalid. */
       readonly digest?: string;
     };
 
@@ -52,7 +52,7 @@ function refused(message: string): { readonly ok: false; readonly problems: read
   return { ok: false, problems: [{ code: 'bundle_invalid', message }] };
 }
 
-/** How many leading members of a path identify policy, stage and rule. */
+/** How many leading members of a path name the policy, the stage and the rule. */
 function named({ policyId, stage, rule }: ReturnType<typeof placeOf>): number {
   if (rule !== undefined && stage !== undefined && policyId !== undefined) return 5;
   if (policyId === undefined) return 0;

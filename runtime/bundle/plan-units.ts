@@ -26,9 +26,9 @@ type PlannedUnits = {
 const none: readonly number[] = [];
 
 /**
- * The engine passes for the local rules of one batch: one per term list and per pattern with a checksum, and patterns together as long as their group
- * stays within `passMs`. Patterns over it get no pass; their estimate refuses the bundle. Rules with folds have a second
- * pass, together with those that fold alike.
+ * The engine passes for the local rules of one batch: one pass for each term list and for each pattern with a checksum,
+ * and one pass for several other patterns if their group stays within `passMs`. A pattern above `passMs` gets no pass;
+ * its estimate refuses the bundle. Rules with folds have a second pass, together with rules that have the same folds.
  */
 export function planUnits(
   rules: readonly PlacedMatcher[],
@@ -52,7 +52,7 @@ export function planUnits(
 type PlacedPass = { readonly rule: PlacedMatcher; readonly pass: LocalPass };
 
 /**
- * The passes over one folded form of the text. The cost of each includes folding, because the first pass that runs
+ * The passes over one folded form of the text. The cost of each pass includes folding, because the first pass that runs
  * creates the form.
  */
 function planView(

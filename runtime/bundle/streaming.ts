@@ -29,9 +29,9 @@ type StreamingJudgement = {
 
 /**
  * Judges each policy for windows of 1,024 bytes with 256 before them (`gateway:stream:window-1024`,
- * `gateway:stream:overlap-256`). A match that contains no shorter one and is decided within 256 bytes lies whole in some
- * window, and none of its bytes leaves before that window passed. An enforced response rule that can have a longer one,
- * or that is anchored, can only be judged on the whole text: streams of its policy are refused
+ * `gateway:stream:overlap-256`). A match that contains no shorter match and is decided within 256 bytes is completely
+ * inside of some window, and none of its bytes is sent before that window has passed. An enforced response rule that
+ * can have a longer match, or that is anchored, can only be judged on the whole text: streams of its policy are refused
  * (`gateway:stream:whole-document-needs-stream-false`). An observe rule of that kind is a warning.
  */
 export function judgeStreaming(bundle: Bundle): {
@@ -86,7 +86,10 @@ function needsWholeText(rule: LocalRule): string | undefined {
   return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;
 }
 
-/** A match with a checksum must be seen whole, with its surrounding bytes: a part of it has another checksum. */
+/**
+ * The number of bytes that decide a match. A match with a checksum must be seen completely, with its surrounding bytes:
+ * a part of it has a different checksum.
+ */
 function bytesToDecide({ checksum }: Regex, node: PatternNode, view: FoldView | undefined): number {
   const searched = view === undefined ? node : foldPattern(node, view);
   if (checksum === undefined) {

@@ -6,8 +6,9 @@ import type { CompiledRule, Question, Verdict } from '../rules/compiled-section.
 type Allowance = { readonly ms: number; readonly code: 'rule_timeout' | 'stage_timeout' };
 
 /**
- * Asks the provider of a rule within the timeout of the rule and, where a deadline is given, the deadline of the stage
- * (past the rule it is rule_timeout, past the stage stage_timeout).
+ * Asks the provider of a rule within the timeout of the rule and, if a deadline is given, within the deadline of the
+ * stage. After the timeout of the rule the failure is rule_timeout, after the deadline of the stage it is
+ * stage_timeout.
  */
 export async function askRule(
   rule: CompiledRule,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '#kit/time/clock';
 
-/** Milliseconds that engine passes of one check may run before they yield to the event loop. */
+/** How long engine passes of one check may run before they yield to the event loop, milliseconds. */
 export const sliceMs = 1;
 
 /**
@@ -22,8 +22,8 @@ export function look(time: CheckClock): number {
 }
 
 /**
- * Yields to the event loop between engine passes. The engine cannot be interrupted, so other requests, timers and the
- * deadline are handled here only.
+ * Yields to the event loop between engine passes. The engine cannot be interrupted, so that other requests, timers and
+ * the deadline are handled at this point only.
  */
 export async function yieldToEventLoop(time: CheckClock): Promise<void> {
   // The first immediate may run before due timers and pending reads; the second runs after them.
@@ -32,12 +32,12 @@ export async function yieldToEventLoop(time: CheckClock): Promise<void> {
   time.since = look(time);
 }
 
-/** Whether the engine passes have used up their time slice, at the last reading of the clock. */
+/** Whether the engine passes have used up their time slice, according to the last reading of the clock. */
 export function mustYield({ since, now }: CheckClock): boolean {
   return now - since >= sliceMs;
 }
 
-/** Whether the stage deadline has passed, at the last reading of the clock. */
+/** Whether the stage deadline has passed, according to the last reading of the clock. */
 export function isPastDeadline({ deadline, now }: CheckClock): boolean {
   return now >= deadline;
 }

@@ -27,7 +27,7 @@ const judge = answers(completion({ decision: 'allow' }));
 const word = stopList('word', ['forbidden']);
 const name = masking(stopList('name', ['alice']), '[name]');
 
-/** Answers at both paths of `providersAt`. */
+/** Answers requests at both paths of `providersAt`. */
 const allowAll: Script = (response, request) => (request.path === '/chat' ? judge : allow)(response, request);
 
 async function serve(

@@ -2,7 +2,10 @@ import type { ProviderCause } from '#contracts/provider-causes';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 
-/** Least time between two log lines about one provider, so that a provider that fails now and then fills no log. */
+/**
+ * Shortest time between two log lines about one provider, so that a provider that fails occasionally does not fill the
+ * log.
+ */
 const logEveryMs = 10_000;
 
 type Logged = { cause: ProviderCause | undefined; at: number };

@@ -21,8 +21,8 @@ type Progress = { next: number; findings: BatchFinding[] | undefined };
 
 /**
  * Runs the engine passes of one batch over all messages. A pass that fails is an error of all its rules; a pass that is
- * too slow is an error of those whose timeout it exceeds. The deadline of the stage is compared before and after each
- * pass. Nearly every batch ends within one slice and then returns without a promise.
+ * too slow is an error of the rules whose timeout it exceeds. The deadline of the stage is compared before and after
+ * each pass. Nearly every batch ends within one slice and then returns without a promise.
  */
 export function runBatch(batch: Batch): Found | Promise<Found> {
   const progress: Progress = { next: 0, findings: undefined };

@@ -17,13 +17,13 @@ type Check = {
   readonly deadline: number;
   /** A mask match denies the text instead of replacing it (`gateway:output:mask-stream`). */
   readonly maskDenies: boolean;
-  /** Aborted when the client has closed the connection. */
+  /** A signal that is aborted when the client has closed the connection. */
   readonly signal?: AbortSignal | undefined;
 };
 
 type MaskMatch = { readonly place: number; readonly text: number };
 
-/** A running check: its texts as bytes, and the matches of mask rules so far. */
+/** A running check: its texts as bytes, and the matches of mask rules that were found up to now. */
 type Run = Check & {
   readonly ports: CheckPorts;
   readonly texts: readonly CheckedText[];
@@ -33,9 +33,9 @@ type Run = Check & {
 };
 
 /**
- * Judges messages by one section (`guardrail:execution:*`): every rule sees the original, a deny or a failure of an
- * enforced rule ends the check, replacements are collected and applied at the end. Never rejects: a check that cannot
- * be completed is a failed decision.
+ * Judges messages by one section (`guardrail:execution:*`): every rule sees the original text, a deny or a failure of
+ * an enforced rule ends the check, and replacements are collected and applied at the end. Never rejects: a check that
+ * cannot be completed is a failed decision.
  */
 export async function runCheck(check: Check, ports: CheckPorts): Promise<Decision> {
   const run: Run = {
@@ -127,7 +127,7 @@ function failedProvider(
   return cause === undefined || effect.kind !== 'ask' ? {} : { cause, provider: effect.provider };
 }
 
-/** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */
+/** The decision if all rules ran and none denies: pass, or the replacements of the mask rules that matched. */
 function conclude(run: Run): Decision | Promise<Decision> {
   if (isPastDeadline(run.time)) return failed('stage_timeout');
   const [first] = run.masked;

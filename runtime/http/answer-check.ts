@@ -20,7 +20,7 @@ const bodyMs = 1_000;
 type RunningCheck = HttpExchange & {
   readonly service: RuntimeService;
   readonly check: PendingCheck;
-  /** Time at which the headers had arrived: the stage deadline counts from there. */
+  /** Time at which the headers had arrived: the stage deadline counts from this time. */
   readonly startedAt: number;
 };
 
@@ -32,8 +32,8 @@ type Ending =
   | { readonly kind: 'gone' };
 
 /**
- * One check from its headers to its answer, through the gates in their order (docs/design/gates.md): headers, body,
- * bytes, check slot, rules, own answer.
+ * Handles one check from its headers to its answer, through the gates in their order (docs/design/gates.md): headers,
+ * body, bytes, check slot, rules, own answer.
  */
 export async function answerCheck(
   stage: Stage,
@@ -65,7 +65,7 @@ function beginSpan({ incoming, outgoing, service: { spans }, check }: RunningChe
     end({
       attributes: {
         'portcullis.stage': check.stage,
-        // Before the section is found the name is a text of the client.
+        // Until the section is found, the name is a text of the client.
         'portcullis.policy': check.section === undefined ? undefined : check.context?.policyId,
         'portcullis.decision': isAnswer ? ending.decision : undefined,
         'portcullis.rule': check.decidedBy,
@@ -168,7 +168,9 @@ function waitsForProviders(section: CompiledSection): boolean {
   return section.steps.some((step) => step.kind === 'ask');
 }
 
-/** Aborted when the client disconnects, so that no provider is called for an answer that cannot be sent. */
+/**
+ * This signal is aborted when the client disconnects, so that no provider is called for an answer that cannot be sent.
+ */
 function clientSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
@@ -198,14 +200,15 @@ function finish(running: RunningCheck, ending: Ending): void {
 const noHeaders: Readonly<Record<string, string>> = {};
 
 /**
- * The id of the rule that decided, for a client that requests it: one rule, no text, no position and no other match.
+ * The id of the rule that decided, for a client that requests it: only the id of one rule, without text, position or
+ * other matches.
  */
 function explanation(check: PendingCheck): Readonly<Record<string, string>> {
   const { decidedBy } = check;
   return isExplained(check) && decidedBy !== undefined ? { [explainHeaders.rule]: decidedBy } : noHeaders;
 }
 
-/** The provider that did not judge, and one of the fixed causes: no word of its answer. */
+/** The provider that returned no judgement, and one of the fixed causes, without any word of its answer. */
 function failedProvider(check: PendingCheck, { provider, cause }: Failed): Readonly<Record<string, string>> {
   if (!isExplained(check) || provider === undefined || cause === undefined) return noHeaders;
   return { [explainHeaders.provider]: provider, [explainHeaders.cause]: cause };
@@ -217,7 +220,7 @@ function isExplained({ headers: { explain } }: PendingCheck): boolean {
 
 /**
  * Counters are the record of failed checks (`guardrail:stateless:only-process-metrics`); the log line is for debugging.
- * It names the policy and the rule and contains no checked text.
+ * The line names the policy and the rule and contains no checked text.
  */
 function logFailure({ service, check }: RunningCheck, { code, rule }: Failed, traceId: string): void {
   service.logger.debug('check_failed', { stage: check.stage, policy: check.context?.policyId, code, rule, traceId });

@@ -12,8 +12,8 @@ import type { Endpoint, HttpExchange, RuntimeService } from './runtime-service.t
 type Bindings = { Bindings: HttpBindings };
 
 /**
- * The routes of the runtime and nothing else (`guardrail:endpoints:*`): another path is 404, another method 405, in the
- * error body of the runtime. Endpoints write to Node's answer themselves, on its raw header list.
+ * All routes of the runtime (`guardrail:endpoints:*`): another path is answered with 404, another method with 405, in
+ * the error body of the runtime. Endpoints read Node's raw header list and write to Node's response themselves.
  */
 export function createRuntimeApp(service: RuntimeService): Hono<Bindings> {
   const app = new Hono<Bindings>();

@@ -30,13 +30,19 @@ function strictBody(check: PendingCheck): CheckErrorCode | undefined {
 /** Gates on the bytes of the body (docs/design/gates.md). */
 export const bodyGates: readonly Gate[] = [bodySize, strictBody];
 
-/** `{"body":{"messages":[{"role","content"}]}}` and nothing else (`guardrail:request-body:body-only-messages`). */
+/**
+ * Reads `{"body":{"messages":[{"role","content"}]}}`; no other form is accepted
+ * (`guardrail:request-body:body-only-messages`).
+ */
 function readMessages(value: JsonValue): readonly CheckMessage[] | undefined {
   const items = onlyMember(onlyMember(value, 'body'), 'messages');
   return Array.isArray(items) ? readEach(items, readMessage) : undefined;
 }
 
-/** `{"body":{"choices":[{'message':{"role","content"}}]}}` and nothing else (`guardrail:response-body:body-only-choices`). */
+/**
+ * Reads `{"body":{"choices":[{'message':{"role","content"}}]}}`; no other form is accepted
+ * (`guardrail:response-body:body-only-choices`).
+ */
 function readChoices(value: JsonValue): readonly CheckMessage[] | undefined {
   const items = onlyMember(onlyMember(value, 'body'), 'choices');
   return Array.isArray(items) ? readEach(items, (item) => readMessage(onlyMember(item, 'message'))) : undefined;
@@ -67,7 +73,10 @@ function onlyMember(value: JsonValue | undefined, key: string): JsonValue | unde
   return Object.hasOwn(value, key) && Object.keys(value).length === 1 ? value[key] : undefined;
 }
 
-/** 1 to 32 code points (`guardrail:request-body:role-length-1-to-32`); a code point is one or two units of a string. */
+/**
+ * Whether a role has 1 to 32 code points (`guardrail:request-body:role-length-1-to-32`); a code point is one or two
+ * units of a string.
+ */
 function isRole(role: string): boolean {
   if (role.length <= limits.role.max) return role.length >= limits.role.min;
   return role.length <= 2 * limits.role.max && [...role].length <= limits.role.max;

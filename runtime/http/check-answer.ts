@@ -69,7 +69,7 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
  * Whether all texts can be written to JSON without escapes: the source has no backslash, and no replacement needs an
- * escape. Searching for characters to escape takes longer than the rest of the answer.
+ * escape. Searching all texts for characters to escape would take longer than the rest of the answer.
  */
 function needsNoEscape({ inserted }: Masked, { source }: Checked): boolean {
   return source !== undefined && !source.includes(BACKSLASH) && !inserted.some((text) => escaped.test(text));
@@ -80,8 +80,9 @@ function quote(text: string): string {
 }
 
 /**
- * Whether a masked body is one of the contract for these messages: same count, order and roles, every content a text
- * (`guardrail:mask:keeps-count`). A gateway reads a malformed mask as a pass, so no other body may leave.
+ * Whether a masked body has the form that the contract requires for these messages: the same count, order and roles,
+ * and every content is a text (`guardrail:mask:keeps-count`). A gateway would read a malformed mask as a pass, so that
+ * no other body may be sent.
  */
 function keepsMessages(
   masked: readonly { readonly role: string; readonly content: string | undefined }[],

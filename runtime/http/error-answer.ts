@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { type CheckErrorBody, type CheckErrorCode, checkErrors } from '#contracts/checks';
 
 /**
- * The error body (`guardrail:error-body:*`). The message is the fixed meaning of the code and, where one rule is the
- * cause, its id; never a word of a checked text or of a provider's answer.
+ * The error body (`guardrail:error-body:*`). The message is the fixed meaning of the code and, if one rule is the
+ * cause, the id of the rule; it never contains a word of a checked text or of a provider's answer.
  */
 export function errorBody(code: CheckErrorCode, traceId: string, rule?: string): CheckErrorBody {
   const { meaning } = checkErrors[code];
   return { code, message: rule === undefined ? meaning : `${meaning} Rule: ${rule}.`, traceId };
 }
 
-/** Sends an error with the status of its code. Nothing is sent after the head of another answer. */
+/** Sends an error with the status of its code. After the head of another answer, no error is sent. */
 export function sendError(
   outgoing: ServerResponse,
   code: CheckErrorCode,
@@ -42,7 +42,7 @@ export function sendText(
 
 /**
  * Sends a JSON answer whose length in bytes of UTF-8 is known. A string is sent in one write together with the head; a
- * buffer would take two. ASCII text is sent as latin1, which needs no conversion.
+ * buffer would need two writes. ASCII text is sent as latin1, which needs no conversion.
  */
 export function sendMeasured(
   outgoing: ServerResponse,

@@ -5,7 +5,7 @@ import type { Endpoint } from './runtime-service.ts';
 
 const page = readFileSync(new URL('./docs-page.html', import.meta.url), 'utf8');
 
-/** The source of a Content-Security-Policy that allows the one inline element of this name and nothing else. */
+/** The source of a Content-Security-Policy that allows only the one inline element of this name. */
 function hashOf(name: 'script' | 'style'): string {
   const inside = new RegExp(`<${name}>([^]*?)</${name}>`).exec(page)?.[1] ?? '';
   return `'sha256-${createHash('sha256').update(inside).digest('base64')}'`;
@@ -31,8 +31,8 @@ const headers = {
 };
 
 /**
- * GET /docs: an interactive view of the interface without outside assets; needs no token at present. A POST that it
- * executes is an ordinary one and needs all headers.
+ * GET /docs: an interactive view of the interface without outside assets; it needs no token at present. A POST that the
+ * page sends is an ordinary POST and needs all headers.
  */
 export const getDocs: Endpoint = {
   path: '/docs',

@@ -66,7 +66,7 @@ function contextOnce(check: PendingCheck): CheckErrorCode | undefined {
 
 type Mode = { readonly ok: true; readonly value: ResponseMode | undefined } | { readonly ok: false };
 
-/** Required by the current profile only; where it is sent it must be one of the two values. */
+/** Required by the current profile only; if the header is sent, its value must be one of the two allowed values. */
 function responseMode({ headers, bundle }: PendingCheck): Mode {
   const header = headers.responseMode;
   if (!header.ok) {
@@ -97,7 +97,10 @@ function declaredSize({ headers, bundle }: PendingCheck): CheckErrorCode | undef
   return declared > limit ? 'body_too_large' : undefined;
 }
 
-/** Digest, profile, policy and revision exactly as loaded; there is no fallback to another. */
+/**
+ * Digest, profile, policy and revision must be exactly those of the loaded bundle; there is no fallback to another
+ * policy.
+ */
 function loadedPolicy(check: PendingCheck): CheckErrorCode | undefined {
   const { bundle, context, stage } = check;
   if (bundle === undefined || context === undefined) return 'policy_unavailable';

@@ -28,7 +28,7 @@ const resolve = (value: Schema): Schema => {
         .reduce((at, key) => at[key] as Schema, document);
 };
 
-/** A validator of one schema of the document. */
+/** A validator for one schema of the document. */
 function validator(name: string): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema({ $id: 'openapi', components: document['components'] });

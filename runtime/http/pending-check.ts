@@ -16,7 +16,7 @@ export type CheckHeaders = {
   readonly contentType: OnceHeader;
   readonly contentEncoding: OnceHeader;
   readonly contentLength: OnceHeader;
-  /** Not part of the contract; unknown values are ignored. */
+  /** A header that is not part of the contract; unknown values are ignored. */
   readonly explain: OnceHeader;
 };
 
@@ -26,7 +26,7 @@ type ContextHeaders = {
   readonly policyRevision: string;
   readonly bundleDigest: string;
   readonly contentProfile: string;
-  /** Absent if the profile does not require it and the client does not send it. */
+  /** The header; absent if the profile does not require it and the client does not send it. */
   readonly responseMode: ResponseMode | undefined;
 };
 
@@ -34,7 +34,7 @@ type ContextHeaders = {
 export type PendingCheck = {
   readonly stage: Stage;
   readonly headers: CheckHeaders;
-  /** Undefined until the bundle is loaded. */
+  /** The loaded bundle; undefined until it is loaded. */
   readonly bundle: LoadedBundle | undefined;
   readonly acceptsToken: (token: string) => boolean;
   context?: ContextHeaders;
@@ -45,7 +45,9 @@ export type PendingCheck = {
   decidedBy?: string | undefined;
 };
 
-/** One condition on a check: the code of the refusal, or nothing. A gate never throws because of client input. */
+/**
+ * One condition on a check: returns the code of the refusal, or undefined. A gate never throws because of client input.
+ */
 export type Gate = (check: PendingCheck) => CheckErrorCode | undefined;
 
 /** The refusal of the first gate in the list that fails. */

@@ -11,7 +11,10 @@ import type { CheckMeter, CheckPorts } from '../check/ports.ts';
 /** Bodies that may be read at once, as a multiple of maxConcurrency. */
 const bodiesPerSlot = 4;
 
-/** The loaded bundle with its slots. There is no queue: a check without a free slot is refused (`guardrail:concurrency:no-queue`). */
+/**
+ * The loaded bundle with its slots. There is no queue: a check without a free slot is refused
+ * (`guardrail:concurrency:no-queue`).
+ */
 export type ServedBundle = {
   readonly bundle: LoadedBundle;
   readonly checks: Semaphore;
@@ -29,7 +32,7 @@ export function serveBundle(bundle: LoadedBundle): ServedBundle {
 
 /** Dependencies that the endpoints share. */
 export type RuntimeService = {
-  /** Undefined until the bundle is loaded; then the same for the life of the process. */
+  /** The loaded bundle; undefined until it is loaded, and then the same for the life of the process. */
   readonly served: () => ServedBundle | undefined;
   readonly tokens: Pick<TokenFile, 'accepts'>;
   readonly clock: Clock;
@@ -48,6 +51,6 @@ export type HttpExchange = { readonly incoming: IncomingMessage; readonly outgoi
 export type Endpoint = {
   readonly path: string;
   readonly methods: readonly string[];
-  /** Sends the whole answer, errors too, unless the client has disconnected. */
+  /** Sends the whole answer, including errors, unless the client has disconnected. */
   readonly answer: (exchange: HttpExchange, service: RuntimeService) => void | Promise<void>;
 };

@@ -6,7 +6,7 @@ import { errorBody } from './error-answer.ts';
 import type { RuntimeService } from './runtime-service.ts';
 
 const headersTimeoutMs = 10_000;
-/** Longer than the idle timeout of clients, so that no connection is closed while a request arrives. */
+/** This timeout is longer than the idle timeout of clients, so that no connection is closed while a request arrives. */
 const keepAliveTimeoutMs = 65_000;
 /** Gateways keep connections open as long as possible; this limit moves checks to processes that started later. */
 const connectionAgeMs = 60_000;

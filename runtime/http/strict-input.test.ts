@@ -40,7 +40,7 @@ function post(path: string, body: Buffer, changes: HeaderRow[1] = {}): Promise<R
   return rawRequest(runtime.url, Buffer.concat([Buffer.from(head), body]));
 }
 
-/** The outcome of an answer: its status, its code or reason, and whether it is one of the shapes of the contract. */
+/** The outcome of an answer: its status, its code or reason, and whether it has one of the shapes of the contract. */
 function told(answer: RawAnswer | undefined): { readonly status: number; readonly code: string } {
   if (answer === undefined) return { status: 0, code: '' };
   const body = JSON.parse(answer.body) as { action?: { reason: string }; code?: string };
@@ -59,7 +59,7 @@ function bytesOf(body: BodyRow[1]): Buffer {
   return typeof body === 'string' ? Buffer.from(body, 'utf8') : Buffer.from(body);
 }
 
-/** The same test row for the other stage, with its word for messages. */
+/** The same test row for the response stage, with its word for messages. */
 function forResponse([name, body, status, code]: BodyRow): BodyRow | undefined {
   if (typeof body !== 'string' || !body.startsWith('{"body":{"messages":[{"role"') || code === 'message_limit')
     return undefined;
@@ -70,7 +70,7 @@ function forResponse([name, body, status, code]: BodyRow): BodyRow | undefined {
 }
 const responseRows = bodyRows.map(forResponse).filter((row) => row !== undefined);
 
-/** Faults in the order of the gates; each is answered with its own code if it is the only one. */
+/** Faults in the order of the gates; if a check has only one of them, its answer has the code of that fault. */
 type Fault = {
   readonly name: string;
   readonly code: CheckErrorCode;

@@ -32,7 +32,7 @@ function russianSentences(): readonly string[] {
   return documents.flatMap(({ text }) => sentencesOf(text));
 }
 
-/** Whether a rule matches a text, without and with all folds. */
+/** Returns functions that tell whether a rule matches a text, without folds and with all folds. */
 function matchersOf(rule: LocalRule): {
   readonly exact: (text: string) => boolean;
   readonly folded: (text: string) => boolean;
@@ -54,7 +54,7 @@ function matchersOf(rule: LocalRule): {
   return { exact: test(rule), folded: test(folded) };
 }
 
-/** Folds make scripts equal, so rules that tell scripts apart cannot have them. */
+/** Folds make scripts equal, so that rules that distinguish scripts cannot have folds. */
 const tellScriptsApart = { file: 'language.yaml', rule: 'mixed-scripts' };
 
 const policies = ['rule-pack', 'recipes', 'guarded-chat']
@@ -66,7 +66,7 @@ const rules = policies
   .filter(({ id }) => id !== tellScriptsApart.rule)
   .map(matchersOf);
 
-/** The sentences that some rule stops with its folds only. */
+/** The sentences that a rule stops only with folds. */
 const stoppedByFolds = (sentences: readonly string[]): readonly string[] =>
   sentences.filter((sentence) => rules.some(({ exact, folded }) => folded(sentence) && !exact(sentence)));
 

@@ -15,10 +15,13 @@ import { createSaves } from './figures/saves.ts';
 import { type OnProgress, workOutFigures } from './figures/work-out-figures.ts';
 import { runTextCheck } from './run-text-check.ts';
 
-/** Connections to a provider: the checks of a judgement run one after another. */
+/** Number of connections to a provider: the checks of a judgement run one after another. */
 const connections = 4;
 
-/** How often the figures of a long validation are stored, so that the next one continues where it was killed. */
+/**
+ * How often the figures of a long validation are stored, milliseconds, so that after it was killed the next validation
+ * continues from there.
+ */
 const saveMs = 2_000;
 
 export type JudgeOptions = {

@@ -2,8 +2,9 @@ import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
 import { type JudgeOptions, judgeBundle } from './judge-bundle.ts';
 
 /**
- * The verdict about the bundle of a job. With a second bundle, in which every rule masks, the matches of its rules
- * become the marks of the results; it is judged in the same process, whose start takes longer than both.
+ * The verdict about the bundle of a job. If the job has a second bundle, in which every rule masks, the matches of the
+ * rules in that bundle become the marks of the results. It is judged in the same process, because starting a process
+ * takes longer than both judgements.
  */
 export async function judgeWithMarks(
   { marksBundle, ...job }: JudgeJob,

@@ -35,7 +35,7 @@ describe.each(policies)('the policy $file of the pack', (policy) => {
         return fires?.rules.includes(id) === true && quiet?.decision === 'Pass' ? [] : [id];
       });
     expect(undecided('request')).toEqual([]);
-    // A section with the same rules as the other one is covered by the tests of that section.
+    // A section whose rules are also in the other section is covered by the tests of that section.
     if (!sameRules(definition)) expect(undecided('response')).toEqual([]);
     expect(verdict.results.map(({ decision }) => decision)).toEqual(tests.map((one) => one.expect));
   });

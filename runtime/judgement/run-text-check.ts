@@ -16,8 +16,8 @@ type TextResult = JudgeVerdict['results'][number];
 const stillClock: Clock = { now: () => 0, date: () => new Date(0) };
 
 /**
- * Judges one text as POST /request or /response would in mode buffered. Without providers the rules that need one are
- * not run and are named; providers of observe rules are never called, because observe rules never decide.
+ * Judges one text as POST /request or /response would in mode buffered. Without providers, rules that need a provider
+ * are not run but listed; providers of observe rules are never called, because observe rules never decide.
  */
 export async function runTextCheck(
   loaded: LoadedBundle,

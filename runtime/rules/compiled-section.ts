@@ -22,7 +22,10 @@ export type Effect =
   | {
       readonly kind: 'mask';
       readonly text: MaskText;
-      /** At most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the engine fails. */
+      /**
+       * Returns at most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the
+       * engine fails.
+       */
       readonly find: (text: CheckedText, limit: number) => readonly ByteRange[];
     }
   | {
@@ -30,8 +33,8 @@ export type Effect =
       /** The name of the provider in the bundle. */
       readonly provider: string;
       /**
-       * Asks the provider of the rule. Never rejects: every fault is a failed verdict. An aborted signal ends the call;
-       * the value returned then is ignored.
+       * Asks the provider of the rule. Never rejects: every fault is a failed verdict. An aborted signal ends the call,
+       * and its result is then ignored.
        */
       readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
     };
@@ -42,7 +45,7 @@ export type CompiledRule = {
   readonly id: string;
   readonly kind: RuleKind;
   readonly mode: 'enforce' | 'observe';
-  /** Milliseconds. */
+  /** Timeout of the rule, milliseconds. */
   readonly timeoutMs: number;
   readonly effect: Effect;
 };
@@ -54,16 +57,16 @@ export type Unit = {
   /** The smallest timeoutMs of the rules in this pass. */
   readonly timeoutMs: number;
   /**
-   * Indexes of the rules that match in the text, in any order. Throws when the engine fails; a failure never counts as
-   * "no match".
+   * Returns the indexes of the rules that match in the text, in any order. Throws when the engine fails; a failure
+   * never counts as "no match".
    */
   readonly firing: (text: CheckedText) => readonly number[];
 };
 
 /**
- * Steps of a section in their order. A batch holds all rules from place `from` up to `to`, exclusive, that need no
- * answer before the next one may run: local rules, and observe rules with a provider (`observers`), which are not
- * awaited. A batch decides as if its rules ran one after another.
+ * Steps of a section in their order. A batch contains all rules from place `from` up to `to`, exclusive, for which the
+ * next rule need not wait: local rules, and observe rules with a provider (`observers`), which are not awaited. A batch
+ * decides as if its rules ran one after another.
  */
 export type SectionStep =
   | {

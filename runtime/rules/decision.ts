@@ -5,7 +5,8 @@ import type { ProviderCause } from '#contracts/provider-causes';
 type Passed = { readonly kind: 'pass' };
 
 /**
- * Mask: these contents replace the checked ones, one per message and in the same order (`guardrail:mask:keeps-count`).
+ * Mask: these contents replace the checked contents, one for each message and in the same order
+ * (`guardrail:mask:keeps-count`).
  */
 export type Masked = {
   readonly kind: 'mask';
@@ -30,7 +31,7 @@ export type Failed = {
   readonly provider?: string;
 };
 
-/** The outcome of a check: pass, mask, deny or failed. Failed is never read as one of the others. */
+/** The outcome of a check: pass, mask, deny or failed. A failed check is never treated as one of the other outcomes. */
 export type Decision = Passed | Masked | Denied | Failed;
 
 export const passed: Passed = { kind: 'pass' };
@@ -43,7 +44,7 @@ export function failed(code: CheckFailureCode, rule?: string): Failed {
   return rule === undefined ? { kind: 'failed', code } : { kind: 'failed', code, rule };
 }
 
-/** The id of the rule that decided: the rule that denied or failed, or the first one that replaced a text. */
+/** The id of the deciding rule: the rule that denied or failed, or the first rule that replaced a text. */
 export function decidingRule(decision: Decision): string | undefined {
   switch (decision.kind) {
     case 'pass':

@@ -1,14 +1,14 @@
-/** The text that a mask writes in place of a match. */
+/** The text with which a mask replaces a match. */
 export type MaskText = {
   readonly replacement: string;
-  /** Characters at the ends of a match that are kept; 0 for none. */
+  /** Number of characters at the ends of a match that are kept; 0 for none. */
   readonly keepFirst: number;
   readonly keepLast: number;
 };
 
 /**
- * The text in place of a match: the replacement between the characters that stay. A match that has no more characters
- * than would be kept keeps none, so that no match is shown whole.
+ * The text that replaces a match: the replacement between the kept characters. If a match has no more characters than
+ * would be kept, no character is kept, so that no match is shown completely.
  */
 export function maskText({ replacement, keepFirst, keepLast }: MaskText, match: () => string): string {
   if (keepFirst === 0 && keepLast === 0) return replacement;

@@ -1,4 +1,4 @@
-/** A range of bytes of one text, end exclusive, and its replacement. */
+/** A range of bytes of one text, with the offset after its end, and its replacement. */
 export type Replacement = { readonly start: number; readonly end: number; readonly text: string };
 
 type MergedMasks =
@@ -26,9 +26,9 @@ export function mergeMasks(replacements: readonly Replacement[]): MergedMasks {
 }
 
 /**
- * The text with its replacements applied; `bytes` is its UTF-8 form, to which the offsets refer. Replacements are
- * sorted, do not overlap and lie on character boundaries, as `mergeMasks` and the engine return them. A replacement is
- * inserted literally: it is not expanded or matched again.
+ * The text with its replacements applied; `bytes` is its UTF-8 form, to which the offsets refer. Replacements must be
+ * sorted, must not overlap and must begin and end at character boundaries, as `mergeMasks` and the engine return them.
+ * A replacement is inserted literally: it is not expanded or matched again.
  */
 export function applyMasks(text: string, bytes: Buffer, replacements: readonly Replacement[]): string {
   const isAscii = text.length === bytes.length;

@@ -27,7 +27,7 @@ function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { readonl
   return parts;
 }
 
-/** The steps of a section: `unitsOf` gives the engine passes for the local rules of one batch. */
+/** The steps of a section: `unitsOf` returns the engine passes for the local rules of one batch. */
 export function planSteps(
   rules: readonly Asking[],
   unitsOf: (batch: Batch) => readonly Unit[],

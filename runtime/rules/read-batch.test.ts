@@ -17,7 +17,7 @@ function rule(id: string, mode: CompiledRule['mode'], kind: Kind): CompiledRule 
 const match = (place: number, text = 0): BatchFinding => ({ place, kind: 'match', text });
 const error = (place: number): BatchFinding => ({ place, kind: 'error', code: 'engine_failure' });
 
-/** The expected result: runs one rule after another, as the contract states. */
+/** The expected result: runs the rules one after another, as the contract states. */
 function strictly(rules: readonly CompiledRule[], findings: readonly BatchFinding[]): Omit<BatchReading, 'reached'> {
   const counted: { rule: CompiledRule; error?: 'engine_failure' }[] = [];
   const masked: { place: number; text: number }[] = [];

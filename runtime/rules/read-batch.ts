@@ -11,7 +11,7 @@ export type BatchFinding =
 type Counted = { readonly rule: CompiledRule; readonly error?: CheckFailureCode };
 
 export type BatchReading = {
-  /** The first enforced deny or failure in rule order; later rules count as not run. */
+  /** The first enforced deny or failure in the order of the rules; later rules count as not run. */
   readonly stop: Denied | Failed | undefined;
   /** Rules before this index were run. */
   readonly reached: number;
@@ -22,8 +22,8 @@ export type BatchReading = {
 
 /**
  * Reads the findings of a batch as if its rules had run one after another (`guardrail:execution:deny-stops-later`): the
- * first enforced rule that denies or fails ends the check, and later rules have not fired, failed or been counted. A
- * rule that failed anywhere has failed, even if it matches elsewhere.
+ * first enforced rule that denies or fails ends the check, and later rules count as neither matched nor failed. A rule
+ * that failed for any message has failed, even if it matches in another message.
  */
 export function readBatch(rules: readonly CompiledRule[], findings: readonly BatchFinding[], to: number): BatchReading {
   const sorted = [...findings].sort(inOrder);

@@ -12,7 +12,7 @@ type Collection = {
   /** Ids of the rules that replace text, in the order in which they ran, and their replacement texts. */
   readonly rules: Set<string>;
   readonly inserted: Set<string>;
-  /** The number of matches that are still allowed; one match more fails the check with match_limit. */
+  /** The number of matches that are still allowed; one more match fails the check with match_limit. */
   left: number;
 };
 

@@ -80,7 +80,7 @@ export function bundle(policies: readonly Policy[], change: Partial<Bundle> = {}
   };
 }
 
-/** A bundle of one policy whose both stages run these rules. */
+/** A bundle of one policy with these rules in both stages. */
 export function bundleOf(
   baseline: readonly BaselineRule[],
   additional: readonly AdditionalRule[] = [],

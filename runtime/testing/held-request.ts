@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 /** A request that is sent in parts over its own connection. */
 export type HeldRequest = Disposable & {
   readonly send: (bytes: string | Buffer) => void;
-  /** Everything that the server has sent so far. */
+  /** Returns all bytes that the server has sent up to now. */
   readonly received: () => string;
   /** Resolves when the server has closed the connection. */
   readonly closed: Promise<unknown>;

@@ -14,8 +14,8 @@ export type RawAnswer = {
 const patienceMs = 8_000;
 
 /**
- * Sends bytes over a new connection and reads the first answer. `half` closes our side after the bytes. The
- * answer is undefined where the server closes without one.
+ * Sends bytes over a new connection and reads the first answer. `half` closes the client's side after the bytes. The
+ * answer is undefined if the server closes the connection without an answer.
  */
 export async function rawRequest(
   url: string,
@@ -51,7 +51,10 @@ export async function rawRequest(
   }
 }
 
-/** Where the first final answer ends, or undefined while it is not complete. Interim answers (1xx) are dropped before. */
+/**
+ * The end of the first final answer; undefined while the answer is not complete. Interim answers (1xx) must already be
+ * removed.
+ */
 function answerLength(received: Buffer): number | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 
-/** An element as far as the page of /docs uses one: it stores its content and returns its text. */
+/** An element with the features that the page of /docs uses: it stores its content and returns its text. */
 export class SmallElement {
   readonly tag: string;
   name = '';
@@ -47,7 +47,7 @@ export type OpenPage = {
   readonly find: (id: string, name: string) => readonly SmallElement[];
 };
 
-/** Runs the one script of a page as a browser would, with relative addresses resolved against `url`. */
+/** Runs the only script of a page as a browser would, with relative addresses resolved against `url`. */
 export function openPage(page: string, url: string): OpenPage {
   const script = /<script>([\s\S]*?)<\/script>/.exec(page)?.[1] ?? '';
   const roots = new Map<string, SmallElement>();

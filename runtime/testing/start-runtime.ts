@@ -29,7 +29,7 @@ export type TestRuntime = AsyncDisposable & {
   readonly url: string;
   readonly folder: string;
   readonly digest: string;
-  /** Everything that the runtime logged so far. */
+  /** Returns the text that the runtime has logged up to now. */
   readonly log: () => string;
   /** The headers of a good check of the first policy, changed. */
   readonly headers: (changes?: HeaderChanges) => string[];
@@ -38,11 +38,13 @@ export type TestRuntime = AsyncDisposable & {
   /** Posts any body with the headers of a good check, changed. */
   readonly post: (path: string, body: string | Buffer, changes?: HeaderChanges) => Promise<RuntimeResponse>;
   readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<RuntimeResponse>;
-  /** The value of a series of /metrics whose line begins with the name and holds all labels; 0 without one. */
+  /**
+   * The value of the series in /metrics whose line begins with the name and contains all labels; 0 if there is none.
+   */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
 };
 
-/** Starts a runtime in this process on a bundle and waits until it is loaded. */
+/** Starts a runtime in this process with a bundle and waits until the bundle is loaded. */
 export async function startRuntime(
   bundle: Bundle,
   options: RuntimeOverrides & { readonly text?: string | Buffer; readonly traces?: TraceExport } = {},
@@ -124,7 +126,7 @@ export function createRuntimeClient(
   };
 }
 
-/** The body of a check with one message of a user, or answer variant of an assistant, per content. */
+/** The body of a check with one message of a user, or one answer variant of an assistant, for each content. */
 export function checkText(stage: Stage, contents: readonly string[]): string {
   return stage === 'request'
     ? JSON.stringify({ body: { messages: contents.map((content) => ({ role: 'user', content })) } })

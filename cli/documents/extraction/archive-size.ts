@@ -4,8 +4,8 @@ import { fromBufferPromise } from 'yauzl';
 export const archiveLimits = { bytes: 128 * 1_024 * 1_024, files: 10_000 } as const;
 
 /**
- * Whether an archive expands within the limits, before anything else reads it. Every file is expanded and counted, because
- * the sizes that an archive declares can be false.
+ * Whether an archive expands within the limits; this is checked before other code reads the archive. Every file is
+ * expanded and counted, because the sizes that an archive declares can be false.
  */
 export async function sizeOfArchive(
   bytes: Uint8Array,

@@ -17,8 +17,8 @@ const blocks = new Set([
 type OpenSection = { heading: string | undefined; text: string };
 
 /**
- * The text of an HTML document in sections: each heading begins one. A table row becomes one line in which each cell
- * follows the header of its column, so that the row can be read without the table.
+ * The text of an HTML document in sections, each of which begins with a heading. A table row becomes one line in which
+ * each cell follows the header of its column, so that the row can be read without the table.
  */
 export function readHtml(html: string): DocumentText {
   const tree = parse(html);

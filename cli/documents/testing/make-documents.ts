@@ -1,6 +1,6 @@
 import { makeZip, type ZipFile } from './make-zip.ts';
 
-/** A PDF with one line of text on each page. */
+/** A PDF file with one line of text on each page. */
 export function makePdf(lines: readonly string[]): Buffer {
   return pdfOf(lines, '');
 }
@@ -48,7 +48,7 @@ const relations =
   '<Relationship Id="r1" Target="word/document.xml" ' +
   'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>';
 
-/** A Word document with the given paragraphs, and further files of its archive. */
+/** A Word document with the given paragraphs, and additional files in its archive. */
 export function makeDocx(paragraphs: readonly string[], further: readonly ZipFile[] = []): Buffer {
   const body = paragraphs.map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`).join('');
   const document =

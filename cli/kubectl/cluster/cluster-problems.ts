@@ -47,8 +47,8 @@ function componentOf(labels: Readonly<Record<string, string>> | undefined): Comp
 }
 
 /**
- * Problems that keep the components of an installation from running; components that others need come first, and pods
- * that start come last. Pure.
+ * Problems that prevent the components of an installation from running: components that others need are first, and
+ * starting pods are last. The function is pure.
  */
 export function clusterProblems(objects: ClusterObjects): readonly InstallationProblem[] {
   const { pods, deployments, statefulSets } = objects;
@@ -121,7 +121,7 @@ type Cause = Pick<InstallationProblem, 'reason' | 'message'>;
 
 const pullFailures = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/;
 
-/** Why a container of a pod is not ready; undefined for one that is. */
+/** The reason why a container of a pod is not ready; undefined for a ready container. */
 function containerProblem(container: ContainerStatus, pod: string, events: readonly CoreEvent[]): Cause | undefined {
   const { ready, state = {}, lastState, name } = container;
   if (ready) return undefined;
@@ -160,7 +160,7 @@ function endOf({ exitCode, reason, message }: Terminated): string {
 
 /**
  * Whether the liveness probe of a pod that is not ready has failed since its containers started. A process that is only
- * overloaded or waits for something fails its readiness probe.
+ * overloaded or waits for a dependency fails only its readiness probe.
  */
 export function isFrozen({ metadata, status }: Stored<Pod>, events: readonly CoreEvent[]): boolean {
   const containers = status?.containerStatuses ?? [];

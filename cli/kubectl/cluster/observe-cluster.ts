@@ -16,7 +16,7 @@ import {
 } from '../../cluster/installation-objects.ts';
 import { type ClusterObjects, clusterProblems, isFrozen } from './cluster-problems.ts';
 
-/** Clock skew that is tolerated before a lease counts as expired. */
+/** Clock skew that is tolerated before a lease counts as expired, milliseconds. */
 const clockToleranceMs = 15_000;
 
 /** The processes of the namespace. Objects that the caller is not allowed to read are reported as unknown. */

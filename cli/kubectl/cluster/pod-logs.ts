@@ -33,7 +33,10 @@ export function createPodLogs(client: KubeClient, access: ClusterAccess, timeout
   };
 }
 
-/** The name of the pod, or `POD/CONTAINER` for each container where there are several: each has its own log. */
+/**
+ * The names of the logs of a pod: the name of the pod, or `POD/CONTAINER` for each container if there are several,
+ * because each has its own log.
+ */
 function logNamesOf({ metadata: { name }, spec }: Stored<Pod>): readonly string[] {
   const { containers } = spec;
   return containers.length < 2 ? [name] : containers.map((container) => `${name}/${container.name}`);
@@ -78,8 +81,9 @@ async function* readPod(
 }
 
 /**
- * The API server refuses the log of a container that has not started (400), of one that has no previous run (400), of a pod
- * that was deleted (404), and of one whose node does not answer (500). Undefined for any other error.
+ * The error for an absent log. The API server refuses the log of a container that has not started (400), of a container
+ * without a previous run (400), of a deleted pod (404), and of a pod whose node does not answer (500). Undefined for
+ * any other error.
  */
 function absentLog(name: string, error: unknown): CliError | undefined {
   if (!isKubeError(error, 'invalid', 'not_found', 'unavailable')) return undefined;

@@ -19,7 +19,7 @@ export function addBackup(program: Command, source: ResourceSource): void {
   withResourceOptions(command, source).action((options: BackupOptions) => backUp(source, options));
 }
 
-/** In other commands `-o` is a format, which would be the name of the file here. */
+/** In other commands `-o` selects a format, which would be read as the name of the file here. */
 function readFile(text: string): string {
   if (!/^(json|yaml|wide|name|jsonpath=.*)$/s.test(text)) return text;
   throw new InvalidArgumentError(

@@ -17,7 +17,7 @@ import type { ResourceSource } from '../../resources/resource-source.ts';
 
 type RestoreOptions = ResourceCommandOptions & OutputOptions & { readonly allowRunning?: boolean };
 
-/** The number of problems that one message lists. */
+/** Maximum number of problems in one message. */
 const maxProblems = 10;
 
 export function addRestore(program: Command, source: ResourceSource): void {

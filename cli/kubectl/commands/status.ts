@@ -37,12 +37,15 @@ async function status(source: ResourceSource, options: StatusOptions): Promise<v
 
 const hint = 'Choose the namespace of the installation with -n NAMESPACE.';
 
-/** False when the namespace has no Lease: no operator was ever elected there. */
+/** Whether an operator was ever elected in the namespace; false if the namespace has no Lease. */
 function hasRun({ operator }: StatusView): boolean {
   return operator.state !== 'absent' || operator.lease !== undefined;
 }
 
-/** The namespace has neither a process nor a resource of an installation, so it is probably the wrong one. */
+/**
+ * Whether the namespace has neither a process nor a resource of an installation, so that it is probably the wrong
+ * namespace.
+ */
 function isEmpty(view: StatusView): boolean {
   const { operator, gateways, bindings, workloads } = view;
   return !hasRun(view) && [operator.replicas, gateways, bindings, workloads].every((found) => found.length === 0);

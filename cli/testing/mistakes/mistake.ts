@@ -1,4 +1,4 @@
-/** A user error on the command line, and the required content of its message. */
+/** A mistake of a user on the command line, and the required content of the error message. */
 export type Mistake = {
   readonly title: string;
   /**

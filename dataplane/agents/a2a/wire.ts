@@ -74,7 +74,7 @@ export type StreamEvent =
         readonly taskId: string;
         readonly contextId: string;
         readonly artifact: Artifact;
-        /** Whether the parts follow those that the artifact has. */
+        /** Whether the client adds these parts to those that it already has of the artifact. */
         readonly append: boolean;
         readonly lastChunk: boolean;
       };

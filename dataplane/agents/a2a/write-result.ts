@@ -4,7 +4,7 @@ import type { AgentMessage } from './wire.ts';
 
 /**
  * Step eight: the parts of a checked result in the media types that both the agent and the client support.
- * @throws AgentError output_invalid if no part is left
+ * @throws AgentError output_invalid if no part has a supported media type
  */
 export function partsOf({ text, data }: CheckedResult, modes: readonly string[]): AgentMessage['parts'] {
   const parts = [

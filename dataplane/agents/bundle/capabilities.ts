@@ -9,7 +9,10 @@ type Reserved = 'a2a.tasks';
 /** The capabilities that a manifest requests (`agents:card:built-from`). */
 export function requestedCapabilities({ executionModes, contract, files }: PublishManifest): {
   readonly implemented: readonly Capability[];
-  /** Requested but unavailable: each one blocks readiness (`agents:card:unimplemented-readiness`). */
+  /**
+   * Capabilities that the manifest requests and this process cannot provide: each one blocks readiness
+   * (`agents:card:unimplemented-readiness`).
+   */
   readonly unavailable: readonly (Capability | Reserved)[];
 } {
   const isA2a = executionModes.includes('a2a_agent');

@@ -9,7 +9,10 @@ import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 
-/** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
+/**
+ * One version whose flow and manifest passed every check of the loader. The value is never changed
+ * (`agents:flow:immutable`).
+ */
 export type LoadedAgent = {
   readonly bundle: AgentBundle;
   readonly flow: LoadedFlow;
@@ -73,7 +76,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };
 }
 
-/** The guardrails of a manifest must be those of the bundle of the agent. */
+/** Checks that the guardrails in the manifest are the same as those in the bundle of the agent. */
 function guardrailProblems({ bundle, manifest }: Pick<LoadedAgent, 'bundle' | 'manifest'>): readonly AgentProblem[] {
   return (['input', 'output'] as const).flatMap((stage): readonly AgentProblem[] => {
     const [asked, issued] = [manifest.guardrails[stage], bundle.guardrails[stage]];

@@ -38,7 +38,7 @@ test('a version runs the subflow that it contains', async () => {
   expect(answer.json).toMatchObject({ message: { parts: [{ data: { answer: 'hello' } }] } });
 });
 
-test('a version without the subflow of its flow, or with another one, is refused', () => {
+test('a version without the subflow of its flow, or with another subflow, is refused', () => {
   expect(problemsOf(bundleOf(inner))).toEqual([]);
   expect(problemsOf(bundleOf())).toEqual([
     expect.stringMatching(/^source_invalid flow\.yaml:1:\d+: node ask, .* names no flow that was given with this one$/),

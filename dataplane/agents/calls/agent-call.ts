@@ -8,7 +8,8 @@ import type { JsonValue } from '#kit/json/json-value';
 export type CallGrant = { readonly token: string; readonly budget: GrantedBudget; readonly expiresAt: Date };
 
 /**
- * The identity of the caller, from the gateway or, in development mode, from headers. It never depends on the message.
+ * The identity of the caller, from the gateway or, in development mode, from headers. The identity never depends on the
+ * message.
  */
 export type ExecutionIdentity = {
   readonly subject: Subject;
@@ -36,7 +37,7 @@ export type AgentCall = {
 /** A result that passed every check and may leave the process. */
 export type CheckedResult = FlowResult & {
   readonly checked: true;
-  /** The last part of a text whose other parts have left; absent if nothing has left yet. */
+  /** The unsent last part of a text whose other parts were already sent; absent if no part was sent yet. */
   readonly rest?: string;
 };
 

@@ -6,11 +6,11 @@ import { callSteps, type RefusingStep } from './call-steps.ts';
 
 const folder = join(import.meta.dirname, '..');
 
-/** Where a refusal is made: in steps, or outside of them. */
+/** Where a refusal is made: in a step of a call, or outside of the steps. */
 type Place = {
   readonly steps: readonly RefusingStep[];
   readonly codes?: readonly AgentErrorCode[];
-  /** Codes that it makes in one of its steps only, from a table. */
+  /** Error codes that this declaration makes in one step only, read from a table. */
   readonly own?: Partial<Record<RefusingStep, readonly AgentErrorCode[]>>;
 };
 
@@ -22,7 +22,7 @@ const places: Readonly<Record<string, Place>> = {
   'a2a/read-call-message.ts readPart': at('files'),
   'a2a/read-call-message.ts commonModes': at('files'),
   'a2a/write-result.ts partsOf': at('result'),
-  // Any step can fail for a fault of the program.
+  // Any step of a call can fail because of a fault of the program.
   'calls/agent-error.ts asAgentError': outside,
   'files/call-files.ts holdBytes': at('files'),
   'files/call-files.ts checkAll': at('files'),
@@ -75,7 +75,7 @@ const places: Readonly<Record<string, Place>> = {
   'tasks/task-store.ts TaskStore': at('files'),
 };
 
-/** Codes in the source of each top-level declaration that makes refusals, by its file and name. */
+/** The error codes in the source of each top-level declaration that makes refusals, by its file and name. */
 function findRefusals(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const files = globSync('**/*.ts', { cwd: folder }).filter((file) => !/\.test\.ts$|^(testing|selfcheck)\//.test(file));

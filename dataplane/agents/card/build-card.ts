@@ -35,7 +35,7 @@ const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 /**
  * The card of a version: its manifest with the confirmed capabilities only (`agents:card:built-from`,
- * `agents:card:flags`). It contains the address at the gateway, never the address of this process.
+ * `agents:card:flags`). The card contains the address at the gateway, never the address of this process.
  * @returns undefined if the card would be invalid in A2A 1.0, or if its address is neither https nor on this machine
  */
 export function buildCard(

@@ -20,32 +20,32 @@ import { FileContentError, readGrantedFile } from './read-granted-file.ts';
 /** A file of one run, as file nodes read it. */
 type RunFile = {
   readonly mediaType: string;
-  /** Absent if no node reads texts, or if the file has no text form. */
+  /** The text of the file; absent if no node reads texts, or if the file has no text form. */
   readonly text?: string;
-  /** Absent if no node passes files to the provider. */
+  /** The id of the copy for the provider; absent if no node passes files to the provider. */
   readonly providerFileId?: string;
 };
 
 const fileLimits = {
-  /** Time of the check of all references, and of reading one file, milliseconds. */
+  /** Time limit for the check of all references, and for reading one file, milliseconds. */
   checkMs: 10_000,
   readMs: 60_000,
 } as const;
 
-/** Bounds of the work on the files of one call, milliseconds. */
+/** Time limits for the work on the files of one call, milliseconds. */
 export type FileTimes = {
   readonly checkMs: number;
   readonly readMs: number;
   /** Interval of the probes of the place of files. */
   readonly probeMs?: number;
-  /** How long a call waits for room in the budget of files. */
+  /** How long a call waits for free bytes in the budget of files. */
   readonly waitMs?: number;
 };
 
 /** The limits of an agent version for files, and how its flow reads them. */
 type FileRules = {
   readonly mediaTypes: readonly string[];
-  /** Bytes of all files of one call together. */
+  /** Maximum number of bytes of all files of one call together. */
   readonly maxBytes: number;
   readonly uses: ReadonlySet<'text' | 'provider'>;
 };
@@ -195,7 +195,7 @@ async function checkAll(
   return granted;
 }
 
-/** Reads one file and loads it, after its content was checked, in the forms that the flow uses. */
+/** Reads one file, checks its content, and loads it in the forms that the flow uses. */
 async function load(
   { provider, rules, logger, times = fileLimits }: CallFilesOptions,
   { reference, file }: Granted,

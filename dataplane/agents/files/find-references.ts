@@ -6,7 +6,7 @@ const referenceVersion = /^platform\.file-ref\//;
 type Holder = { readonly members: Record<string | number, JsonValue>; readonly key: string | number };
 
 /**
- * Whether a value claims to be a file reference, valid or not: a value with the version of one, or with a capability
+ * Whether a value claims to be a file reference, valid or not: it has the version of a file reference, or a capability
  * and a file id.
  */
 function isReference(value: JsonValue): boolean {

@@ -47,7 +47,7 @@ export function createFolderAccess(root: string, verifier: FileCapabilityVerifie
     if (await exists(join(root, 'reads', `${note}.${reads}`))) throw new FileRefusedError('reads_used');
   }
 
-  /** Creates the note of the next read. Only one of all processes can create a note. */
+  /** Creates the note of the next read. A note can be created only once, by one process. */
   async function useRead(note: string, reads: number): Promise<void> {
     const folder = join(root, 'reads');
     await available(mkdir(folder, { recursive: true, mode: 0o700 }));

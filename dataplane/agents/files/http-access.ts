@@ -5,15 +5,15 @@ import { type FileAccess, FileRefusedError, FileUnavailableError } from './ports
 type HttpAccessOptions = {
   /** Address of the file service, to which /v1 is added. */
   readonly url: URL;
-  /** The headers that identify this process and its run to the service. @throws if there are none now */
+  /** The headers that identify this process and its run to the service. @throws if no headers are available now */
   readonly headersFor: (runId: string, signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
 };
 
 const answerBytes = 65_536;
 
 /**
- * Files of a file service over HTTP (docs/file-service.md). The service judges the capability and answers with a channel
- * for one read. No redirect is followed, and no address of an answer is used.
+ * Files of a file service over HTTP (docs/file-service.md). The service judges the capability and answers with a
+ * channel for one read. No redirect is followed, and no address in an answer is used.
  */
 export function createHttpAccess({ url, headersFor }: HttpAccessOptions): FileAccess {
   const base = url.href.replace(/\/+$/, '');

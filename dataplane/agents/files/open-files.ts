@@ -13,7 +13,7 @@ import type { FileAccess } from './ports.ts';
 import { openTemporaryFiles } from './temporary-files.ts';
 import { type PlaceWatch, watchPlace } from './watch-place.ts';
 
-/** Where the files of references are. */
+/** Where the referenced files are stored. */
 export type FilePlace =
   | { readonly kind: 'folder'; readonly root: string; readonly issuer: string; readonly keysFile: string }
   | { readonly kind: 'service'; readonly url: URL };
@@ -26,7 +26,7 @@ type OpenFilesOptions = {
   readonly times?: FileTimes;
 };
 
-/** The files of one version at the place of its settings, and whether that place answers. */
+/** The files of one version at the place that its settings name, and whether that place answers. */
 export async function openWatchedFiles(
   options: OpenFilesOptions,
 ): Promise<AsyncDisposable & { readonly files: CallFiles; readonly watch: PlaceWatch }> {
@@ -37,7 +37,7 @@ export async function openWatchedFiles(
   return { files, watch, [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose]() };
 }
 
-/** The files of one version at the place of its settings. */
+/** The files of one version at the place that its settings name. */
 export async function openCallFiles({
   agent,
   place,
@@ -57,7 +57,10 @@ export async function openCallFiles({
   });
 }
 
-/** Bytes of the files of all calls together, if none may have more than half of it, and how long a call waits for room. */
+/**
+ * Bytes of the files of all calls together (one file may have at most half of them), and how long a call waits for free
+ * bytes.
+ */
 const held = { bytes: 32 * 1_048_576, waitMs: 15_000 } as const;
 
 /** The budget of the files that the calls of a process hold (docs/design/held-bytes.md). */

@@ -26,17 +26,17 @@ export type GrantedFile = {
   /** SHA-256 of the content in lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * The bytes. The first call uses one of the reads of the capability; every later call is refused.
+   * The bytes of the file. The first call uses one of the reads of the capability; every later call is refused.
    * @throws FileRefusedError, FileUnavailableError
    */
   open(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 };
 
-/** Where files are (`fileref:adapter:typed-port`). */
+/** The place where files are stored (`fileref:adapter:typed-port`). */
 export type FileAccess = {
   /**
-   * Asks the endpoint of the file whether the capability of a reference is valid for one use. Reads no byte of the
-   * file. @throws FileRefusedError if it is not valid, FileUnavailableError if the endpoint does not answer
+   * Asks the endpoint of the file whether the capability of a reference is valid for one use. No byte of the file is
+   * read. @throws FileRefusedError if it is not valid, FileUnavailableError if the endpoint does not answer
    */
   check(reference: FileReference, use: FileUse, signal: AbortSignal): Promise<GrantedFile>;
   /**
@@ -50,6 +50,9 @@ export type FileAccess = {
 export type FileProvider = {
   /** Stores bytes under a new id, which no other run and no other agent gets. @throws FileUnavailableError */
   put(bytes: Uint8Array): Promise<string>;
-  /** Removes an object; an absent one changes nothing. Objects that stay are removed when they expire. */
+  /**
+   * Removes an object; removing an absent object changes nothing. An object that could not be removed is removed when
+   * it expires.
+   */
   remove(id: string): Promise<void>;
 };

@@ -46,7 +46,10 @@ async function bytesOf(file: GrantedFile, reading: AbortSignal, signal: AbortSig
   }
 }
 
-/** A stream of this size in one buffer, so that its bytes are held once; undefined if the stream has more or fewer bytes. */
+/**
+ * Reads a stream of this size into one buffer, so that its bytes are in memory only once; undefined if the stream has
+ * more or fewer bytes.
+ */
 async function readWhole(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafeSlow(size);
   let length = 0;

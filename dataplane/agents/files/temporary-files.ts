@@ -9,9 +9,9 @@ import { type FileProvider, FileUnavailableError } from './ports.ts';
 const objectMs = 1_000_000;
 
 /**
- * Temporary files of one version, which is opened once in a process. An object is removed at the end of its run; objects of a
- * process that was killed are removed at the start of the next one, and all others when they expire, at the start and with
- * each new object (`fileref:adapter:cleanup`).
+ * Temporary files of one version. A process opens them once. An object is removed at the end of its run. Objects of a
+ * process that was killed are removed when the next process starts; all other objects are removed when they expire:
+ * expiry is checked at the start and with each new object (`fileref:adapter:cleanup`).
  */
 export async function openTemporaryFiles(folder: string, expireMs = objectMs): Promise<FileProvider> {
   await removeAbandoned(folder);
@@ -41,8 +41,8 @@ function pathOf(folder: string, id: string): string {
 }
 
 /**
- * Removes the objects of processes that have ended. A process that was started again in its container has the id of the
- * previous process. On a machine, another process of the version may still end its runs.
+ * Removes the objects of processes that have ended. A process that was restarted in its container has the same id as
+ * the previous process. On a machine, another process of the version may still be finishing its runs.
  */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {

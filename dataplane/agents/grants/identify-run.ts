@@ -6,8 +6,8 @@ import type { RunTokens } from './trade-grants.ts';
 export type IdentifyRun = (audience: string) => (call: PortCall) => Promise<Readonly<Record<string, string>>>;
 
 /**
- * Production mode: a token that the gateway issued for the run. Services take the tenant from a header, and refuse one
- * that the token does not have.
+ * Production mode: identifies the run by a token that the gateway issued for it. Services take the tenant from a
+ * header, and refuse a tenant that the token does not have.
  */
 export function identifyByGrant(tokens: RunTokens): IdentifyRun {
   return (audience) => async (call) => {

@@ -1,6 +1,6 @@
 import { PortError } from '#flow/engine/flow-error';
 
-/** The grants of the runs in progress. A run without a grant has no entry. A grant is forgotten when its run ends. */
+/** The grants of the runs in progress. A run without a grant has no entry. The entry is removed when the run ends. */
 export class RunGrants {
   readonly #held = new Map<string, string>();
 

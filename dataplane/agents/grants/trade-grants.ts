@@ -5,7 +5,9 @@ import { readBounded } from '#kit/http/read-bounded';
 import { wait } from '#kit/time/wait';
 import type { RunGrants } from './run-grants.ts';
 
-/** Largest answer, bytes; time of one exchange and longest pause before it is repeated, milliseconds. */
+/**
+ * Maximum size of an answer, bytes; time limit of one exchange and longest pause before it is repeated, milliseconds.
+ */
 const limits = { answerBytes: 65_536, tradeMs: 10_000, pauseMs: 5_000 } as const;
 
 const tradedSchema = z.object({
@@ -19,11 +21,11 @@ const refusedSchema = z.object({ error: z.enum(['invalid_grant', 'invalid_target
 export type RunTokens = { tokenFor(call: PortCall, audience: string): Promise<string> };
 
 /**
- * Trades the grant of a run for a token of one audience, at `/token` of the gateway (RFC 8693). Each call of a run
- * makes a separate exchange, because the gateway then checks the rights of the user and the route of the version again:
- * a stored token would allow further calls after a revocation. The grant is sent to the gateway and nowhere else; a
- * redirect is not followed. A run that requests too many tokens at once waits for the Retry-After of the gateway, at
- * most 5 s, and requests once more.
+ * Trades the grant of a run for a token of one audience, at the path `/token` of the gateway (RFC 8693). Each call of a
+ * run makes a separate exchange, because the gateway then checks the rights of the user and the route of the version
+ * again: a stored token would allow further calls after a revocation. The grant is sent to the gateway and nowhere
+ * else; a redirect is not followed. A run that requests too many tokens at once waits for the Retry-After of the
+ * gateway, at most 5 s, and requests once more.
  */
 export function createRunTokens(gateway: URL, grants: Pick<RunGrants, 'of'>): RunTokens {
   const endpoint = new URL(`${gateway.href.replace(/\/+$/, '')}/token`);

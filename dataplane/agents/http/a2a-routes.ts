@@ -87,7 +87,7 @@ export const a2aRoutes: readonly A2aRoute[] = [
   },
 ];
 
-/** Steps one and two, then the operation; every refusal is answered here. @returns the refusal */
+/** Takes steps one and two of a call, then the operation; every refusal is answered here. */
 export async function answerA2aRoute(
   server: AgentServer,
   exchange: Exchange,
@@ -95,7 +95,7 @@ export async function answerA2aRoute(
   id: string,
 ): Promise<AgentError | undefined> {
   const { operation } = route;
-  // A refusal before the run has used nothing.
+  // A refusal before the start of the run reports that no tokens were used.
   if (operation === 'message:send') noteUsage(exchange, noUsage);
   try {
     const { body, identity } = await admitRequest(server, exchange, route);
@@ -108,7 +108,10 @@ export async function answerA2aRoute(
   }
 }
 
-/** Steps one and two. The body counts in the budget until the operation takes a place of a run for it. */
+/**
+ * Takes steps one and two of a call. The body counts in the budget of bodies until the operation has a place of a run
+ * for it.
+ */
 async function admitRequest(
   server: AgentServer,
   exchange: Exchange,
@@ -121,7 +124,7 @@ async function admitRequest(
   return { body, identity };
 }
 
-/** Step one: version, media type, size, in this order (`agents:order:protocol-version`). */
+/** Step one of a call: checks version, media type and size, in this order (`agents:order:protocol-version`). */
 async function checkProtocol(
   { agent }: AgentServer,
   exchange: Exchange,

@@ -22,7 +22,7 @@ type ServedProfiles = {
   readonly mcp: boolean;
 };
 
-/** Everything that the operations of one process share. */
+/** The parts that all operations of one process share. */
 export type AgentServer = {
   readonly agent: LoadedAgent;
   readonly application: AgentApplication;

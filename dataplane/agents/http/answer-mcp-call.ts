@@ -29,7 +29,7 @@ const allowed = 'POST, DELETE';
 
 /**
  * Answers one request of an MCP client with the same steps as every other call.
- * @returns the refusal, also one that a result or an error of JSON-RPC reports
+ * @returns the refusal, including a refusal that a result or an error of JSON-RPC reports
  */
 export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<AgentError | undefined> {
   const { incoming, outgoing } = exchange;
@@ -50,7 +50,9 @@ export async function answerMcpCall(server: AgentServer, exchange: Exchange): Pr
   }
 }
 
-/** Steps one and two. The body counts in the budget until its call takes a place of a run. */
+/**
+ * Takes steps one and two of an MCP call. The body counts in the budget of bodies until its call has a place of a run.
+ */
 async function admitRequest(
   server: AgentServer,
   exchange: Exchange,
@@ -61,7 +63,7 @@ async function admitRequest(
   return { body, identity };
 }
 
-/** Step one of MCP: origin, version, media types, size. */
+/** Step one of an MCP call: checks origin, version, media types and size. */
 async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange, held: TakenBytes): Promise<Buffer> {
   const { incoming } = exchange;
   const fault = headerFault(incoming.headers, ['2025-11-25']);
@@ -86,7 +88,10 @@ async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Ex
   return identity;
 }
 
-/** @throws AgentError invalid_request without a session, session_not_found for one that the caller does not have */
+/**
+ * @throws AgentError invalid_request for a request without a session, session_not_found for a session that the caller
+ * does not own
+ */
 function sessionOf({ sessions }: AgentServer, { incoming }: Exchange, identity: ExecutionIdentity): Session {
   const [id, ...more] = headerValues(incoming.rawHeaders, sessionHeader);
   if (id === undefined || more.length > 0) throw new AgentError('invalid_request');

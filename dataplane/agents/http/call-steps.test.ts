@@ -20,7 +20,8 @@ beforeAll(async () => {
   const flow = questionFlow('m') as { readonly nodes: readonly { readonly id: string }[] };
   const answer = `\${${'nodes.ask.output.text'}}`;
   const isShort = { matches: [`\${${'input.question'}}`, '^short$'] };
-  // The version gives text in one case only, so that a client which takes text alone gets no part of the other.
+  // This version returns text in one case only, so that a client that accepts only text gets no part of the other
+  // result.
   const nodes = [
     ...flow.nodes.map((node) => (node.id === 'end' ? { ...node, inputs: { data: { answer } } } : node)),
     { id: 'pick', kind: 'condition', config: { cases: [{ name: 'short', when: isShort }], default: 'whole' } },
@@ -70,7 +71,10 @@ type Defect = {
   readonly modes?: readonly string[];
 };
 
-/** Sends a call with these defects. @returns the code of its refusal, the step in the log, and the calls of the model */
+/**
+ * Sends a call with these defects. @returns the code of the refusal, the step in the log, and the number of calls of
+ * the model
+ */
 async function sendWith(wrong: readonly Defect[]) {
   const all = <Name extends keyof Defect>(name: Name) => wrong.map((defect) => defect[name]).filter((one) => one);
   gateway.play(all('model')[0] ?? { kind: 'answer', content: 'fine' });
@@ -102,7 +106,7 @@ verifies(
   },
 );
 
-/** One request of A2A or MCP, as the user `ann`. */
+/** Sends one request of A2A or MCP as the user `ann`. */
 const sendTo = async (url: string, path: string, body?: object, more: Record<string, string> = {}) => {
   const headers = {
     ...{ 'x-user-id': 'ann', 'a2a-version': '1.0', accept: 'application/json, text/event-stream' },
@@ -112,7 +116,7 @@ const sendTo = async (url: string, path: string, body?: object, more: Record<str
   return await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
 };
 
-/** How a request ended in the log: its step and its code, which the list of the steps has. */
+/** The step and the code with which a request ended in the log; the list of the steps has this code. */
 async function endOf(built: BuiltAgent, work: () => Promise<Response>): Promise<string> {
   const before = built.refusals.length;
   await (await work()).text();
@@ -222,10 +226,10 @@ test('a denied phrase that begins in one text part of a message and ends in the 
     return { code: errorCodeOf(answer), calls: gateway.seen.length - asked };
   };
   expect(await send(`${first}`, `${second}`)).toEqual({ code: 'guardrail_denied', calls: 0 });
-  // Together larger than one check, each of them smaller.
+  // Two of these texts are larger than one check; each of them alone is smaller.
   const long = 'word '.repeat(5_000);
   expect(await send(`${long}${first}`, `${second} ${long}`)).toEqual({ code: 'guardrail_denied', calls: 0 });
-  // They pass the policy; an expression of this flow reads no text of their size.
+  // The texts pass the policy; an expression of this flow reads no text of this size.
   expect((await send(long, `and ${long}`)).code).toBe('flow_failed');
 });
 

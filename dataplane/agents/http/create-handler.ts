@@ -15,7 +15,10 @@ import { answerRunRoute, runRouteOf } from './run-routes.ts';
 
 type HandlerOptions = {
   readonly served: () => Served;
-  /** Problems of a served version that can pass: it is not ready while it has one, and its calls are still answered. */
+  /**
+   * Temporary problems of a served version: while it has one, the version is not ready, and its calls are still
+   * answered.
+   */
   readonly passingProblems: () => readonly AgentProblem[];
   readonly spans: Spans;
   readonly onEnded: (ended: {
@@ -64,7 +67,10 @@ function openExchange(incoming: IncomingMessage, outgoing: ServerResponse, isRec
 
 const unavailable = 'advertised_capability_unavailable';
 
-/** The code of every call of a version that is not ready: the named one of the contract only for its own problem. */
+/**
+ * The error code of every call of a version that is not ready: the specific code of the contract if it fits the
+ * problem, else the general one.
+ */
 function unreadyCode(problems: readonly AgentProblem[]): 'not_ready' | typeof unavailable {
   return problems.some(({ code }) => code === unavailable) ? unavailable : 'not_ready';
 }

@@ -33,7 +33,7 @@ export function checkContentType({ incoming }: Exchange): void {
   if (!isJson || isCoded) throw new AgentError('content_type_not_supported');
 }
 
-/** The first bytes of a body, which take none of the budget: small requests are read while large ones wait. */
+/** The first bytes of a body that do not count in the budget: small requests are read while large ones wait. */
 const freeBytes = 65_536;
 
 /** The budget of the bodies that have arrived and whose calls have no place of a run yet. */
@@ -45,12 +45,12 @@ export function createBodyBudget(requestBytes: number): ByteBudget {
   });
 }
 
-/** Bytes of all such bodies together, if none may be larger than half of it. */
+/** Bytes of all bodies above that size together; one body may have at most half of them. */
 const bodyBytes = 32 * 1_048_576;
 
 /**
- * Maximum number of values of a body, where an empty list or object counts as two: a value takes many times its bytes
- * of memory.
+ * Maximum number of values of a body, where an empty list or object counts as two: a value takes many times its encoded
+ * size in memory.
  */
 const mostValues = 100_000;
 

@@ -151,7 +151,7 @@ test('temporary files expire, and newer files are kept', async () => {
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test('the next process of a version removes the files of a killed one, and no file of a process that still runs', async () => {
+test('the next process of a version removes the files of a killed process, and no file of a process that still runs', async () => {
   using folder = temporaryFolder();
   const file = new URL('../testing/leave-file.ts', import.meta.url);
   /** A process that has stored an object, and the object. */
@@ -174,9 +174,9 @@ test('the next process of a version removes the files of a killed one, and no fi
   await killed.kill();
   const running = await leave();
   try {
-    // The second process was started after the first one had ended.
+    // The second process started after the first one had ended, so that only its folder is left.
     expect(readdirSync(folder.path)).toEqual([running.name]);
-    // A process that was started again in its container has the id of the previous process.
+    // A process that was restarted in its container has the same id as the previous process.
     const own = join(folder.path, `${process.pid}.left`);
     writeFileSync(own, '');
     const provider = await openTemporaryFiles(folder.path);
@@ -244,7 +244,7 @@ test('a text file above the size of an output is refused before it is read if fi
   expect([await runsOf(reader), world.service?.counts.downloads]).toEqual([runs, downloads]);
   const fits = await send(await world.mint(world.add('x'.repeat(flowLimits.outputBytes - 100))), reader);
   expect(fits.status).toBe(200);
-  // As JSON with its media type, this text is above the size of an output: the node ends, not step three.
+  // As JSON with its media type, this text exceeds the size of an output: the node fails, not step three.
   const most = await send(await world.mint(world.add('x'.repeat(flowLimits.outputBytes))), reader);
   expect(errorCodeOf(most)).not.toBe('file_refused');
   expect(await runsOf(reader)).toBe(runs + 2);

@@ -55,7 +55,7 @@ describe.each([
     agent.call('POST', '/message:send', messageWith(data, contextId), headers);
   const dataOf = ({ json }: { readonly json: Json }): Json =>
     (json as unknown as { message: { parts: [{ data: Json }] } }).message.parts[0].data;
-  /** Neither a run nor a download happened since. */
+  /** Checks that neither a run nor a download has happened since the last check. */
   const watch = async () => {
     const [runs, downloads] = [await runsOf(agent), world.service?.counts.downloads];
     return async (): Promise<void> => {

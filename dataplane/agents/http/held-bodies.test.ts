@@ -7,7 +7,7 @@ import { errorCodeOf, messageOf } from '../testing/start-agent.ts';
 
 const user = { 'x-user-id': 'ann', 'a2a-version': '1.0', 'content-type': 'application/json' };
 const accept = { accept: 'application/json, text/event-stream' };
-/** The first bytes of each body, which take none of the budget. */
+/** The first bytes of each body that do not count in the budget. */
 const free = 65_536;
 
 async function open(limit: number, waitMs: number) {
@@ -30,7 +30,7 @@ function bodyOf(bytes: number): string {
 }
 
 test.each(['/message:send', '/message:stream', '/mcp'])(
-  'a body of %s that does not fit into the budget of bodies in time is refused, and a small one is not',
+  'a body of %s that does not fit into the budget of bodies in time is refused, and a small body is accepted',
   async (path) => {
     const { post, bodies } = await open(8_000, 1);
     expect(await post(bodyOf(free + 8_001), path)).toEqual({ status: 429, code: 'too_many_runs' });
@@ -40,7 +40,7 @@ test.each(['/message:send', '/message:stream', '/mcp'])(
   },
 );
 
-test('a body waits while unverified bodies use the budget, and a small one is answered', async () => {
+test('a body waits while unverified bodies use the budget, and a small body is answered', async () => {
   const { agent, bodies, post } = await open(50_000, 60_000);
   const body = bodyOf(free + 30_000);
   const partly = request(`${agent.url}/message:send`, {

@@ -48,7 +48,10 @@ async function fileOf(size: number): Promise<FileReference> {
 }
 const small = async (): Promise<FileReference> => world.mint(world.add('x'));
 
-/** Sends calls with files of these sizes, whose downloads have begun and send nothing. @returns ends the downloads */
+/**
+ * Sends calls with files of these sizes, whose downloads have started and send no bytes. @returns a function that ends
+ * the downloads
+ */
 async function hold(agent: RunningAgent, sizes: readonly number[]): Promise<() => Promise<void>> {
   const open: ServerResponse[] = [];
   world.service?.sendInstead((outgoing) => void open.push(outgoing));
@@ -64,7 +67,7 @@ async function hold(agent: RunningAgent, sizes: readonly number[]): Promise<() =
   };
 }
 
-test('a call whose files exceed the free budget of the process is refused before a download, and one that fits is answered', async () => {
+test('a call whose files exceed the free budget of the process is refused before a download, and a call that fits is answered', async () => {
   await using agent = await startReader(20);
   const end = await hold(agent, [maxBytes, maxBytes]);
   const downloads = world.service?.counts.downloads;
@@ -100,7 +103,7 @@ test('a call waits for room until files of other calls are released, and release
   expect((await waiting).status).toBe(200);
 });
 
-test('the text of a file counts in the budget until its run ends, and a stored copy does not', async () => {
+test('the text of a file counts in the budget until its run ends, and a stored copy does not count', async () => {
   await using files = await openFolderWorld();
   using folder = temporaryFolder();
   const budget = createByteBudget({ limit: 20, largest: 10, waitMs: 1 });

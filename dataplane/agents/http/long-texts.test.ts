@@ -18,9 +18,9 @@ const whole: Partial<ServedTarget> = {
   streaming: { allowed: false, rule: 'the rule anchored' },
 };
 const maxBodyBytes = 32_768;
-/** More than one check has, with white space. */
+/** A text that is larger than one check, with white space. */
 const long = 'word '.repeat(8_000);
-/** As many bytes as one check can have. */
+/** A text with as many bytes as one check can have. */
 const fitting = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'user', content: '' }));
 const fittingAnswer = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'assistant', content: '' }, 'response'));
 
@@ -86,7 +86,7 @@ describe('a text that is larger than one check', () => {
       const denied = await send(agent, { text: 'hello' });
       expect([denied.status, denied.code, denied.text.includes(term)]).toEqual([403, 'guardrail_denied', false]);
     }
-    // One check may have 256 masks.
+    // One check may have at most 256 masks.
     gateway.play({ kind: 'answer', content: `${maskedTerm} `.repeat(2_500) });
     expect(await send(agent, { text: 'hello' })).toMatchObject({ status: 403, code: 'guardrail_denied' });
   });
@@ -231,7 +231,7 @@ describe('the number of checks of one call', () => {
     return agent;
   };
 
-  // With one message in a check, the name of the member is one of them.
+  // If a check has one message, the name of the member is one of the texts.
   test.each([
     ['input', { status: 413, code: 'request_too_large', retry: null }],
     ['output', { status: 502, code: 'output_invalid', retry: null }],

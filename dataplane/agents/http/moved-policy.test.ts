@@ -65,7 +65,7 @@ test('a version with an unmoved policy stays ready while the runtime of the poli
   await until('the target is refused', () => lines.some((line) => line.includes('policy_target_refused')));
   await agent.endRuntime();
   expect(errorCodeOf(await say(agent))).toBe('guardrail_error');
-  // Its probes have the same interval, and two of them must fail.
+  // The probes of the file place have the same interval, and two of them must fail.
   await moved.endRuntime();
   await until('a moved policy counts as gone', async () => (await readiness(moved)).health === 503);
   expect(await readiness(agent)).toEqual(ready);
@@ -83,7 +83,7 @@ test('a version whose policy was not served at its start is served as soon as th
   expect(await readiness(agent)).toEqual(ready);
 });
 
-test('a version whose check at the start failed once is served after the next one', async () => {
+test('a version whose check at the start failed once is served after the next check', async () => {
   await using parts = new AsyncDisposableStack();
   let isBroken = true;
   const checkedHandler = alteredHandlers(parts, ({ text }) => ({

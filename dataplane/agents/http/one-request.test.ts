@@ -4,7 +4,7 @@ import { verifies } from '../../../e2e/support/verifies.ts';
 import { confirmRequested } from '../confirm-requested.ts';
 import { createHandler } from './create-handler.ts';
 
-/** The internal requests of the startup check, which sends the same text as one caller in each protocol. */
+/** The internal requests of the startup check, which sends the same text as the same caller in each protocol. */
 async function checkedRequests(
   mode: 'a2a.message' | 'a2a.streaming' | 'mcp.tool',
 ): Promise<readonly ExecutionRequest[]> {

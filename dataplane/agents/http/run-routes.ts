@@ -3,20 +3,20 @@ import { AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
 import type { AgentServer } from './agent-server.ts';
 import { answerA2a, type Exchange, refuseA2a } from './exchange.ts';
 
-/** Whose runs are read: those of the caller, or, for the owner of the agent, all. */
+/** Whose runs are read: the runs of the caller, or all runs, which only the owner of the agent may read. */
 type RunRoute = { readonly operation: 'runs:own' | 'runs:all'; readonly runId: string | undefined };
 
 const form = /^\/runs\/(own|all)(?:\/([0-9a-f-]{36}))?$/;
 
-/** The route of a path; undefined if it is no path of runs. */
+/** The route of a path; undefined if the path is not a path of runs. */
 export function runRouteOf(pathname: string): RunRoute | undefined {
   const found = form.exec(pathname);
   return found === null ? undefined : { operation: found[1] === 'all' ? 'runs:all' : 'runs:own', runId: found[2] };
 }
 
 /**
- * GET /runs/own, /runs/all and one run of each. The operation is in the token of the gateway, which has checked the
- * right; no header chooses it. @returns the error of a refused read
+ * Answers GET /runs/own, GET /runs/all, and one run of each. The operation is in the token of the gateway, which has
+ * checked the right; no header chooses the operation. @returns the error of a refused read
  */
 export async function answerRunRoute(
   { verifier, runs }: AgentServer,

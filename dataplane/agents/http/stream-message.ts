@@ -84,9 +84,11 @@ function frameOf(event: StreamEvent): Buffer {
 }
 
 /**
- * Sends the events of a task as they occur, and ends with its final status. A reader that leaves too much unread gets an error,
- * and its connection is closed, so that no proxy takes the stream for whole. It stays subscribed without further events until the
- * task ends: the run continues, because the error tells the client to read the task. Between events a comment keeps the connection open, because clients and proxies close one that is silent for some minutes.
+ * Sends the events of a task as they occur, and ends with its final status. A reader that leaves too many bytes unread
+ * gets an error, and its connection is closed, so that no proxy regards the stream as complete. That reader stays
+ * subscribed without further events until the task ends: the run continues, because the error tells the client to read
+ * the task. Between events a comment keeps the connection open, because clients and proxies close a connection that is
+ * silent for some minutes.
  * @throws AgentError if the task has ended
  */
 function relayEvents(

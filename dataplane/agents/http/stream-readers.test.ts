@@ -22,7 +22,7 @@ async function open() {
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
   const { port } = server.address() as AddressInfo;
-  /** A client that reads nothing until it is resumed. */
+  /** Opens a client that reads nothing until it is resumed. */
   const begin = async (): Promise<{ readonly outgoing: ServerResponse; readonly socket: Socket }> => {
     const count = answers.length;
     const socket = connect(port, '127.0.0.1');
@@ -123,7 +123,7 @@ test('streams are counted until they were read or closed, even after their end',
   readers.open(fourth.outgoing);
 });
 
-test('unread answers count with unread streams, and an answer that was read does not', async () => {
+test('unread answers count together with unread streams, and an answer that was read no longer counts', async () => {
   const { begin } = await open();
   const readers = createStreamReaders({ readers: 1, ownBytes: 100 * mebibyte, allBytes: 20 * mebibyte });
   const answer = async () => {
@@ -152,7 +152,7 @@ test('clients that leave pages of tasks unread do not fill the memory of the pro
   await using agent = await openBuiltAgent({ readers });
   agent.upstream.play({ kind: 'answer', content: 'x'.repeat(100_000) });
   for (let count = 0; count < 25; count += 1) await (await stream(agent.url)).text();
-  // A page has 20 tasks of 200 KB. Buffers of a connection outside of the process hold one page, and not three.
+  // A page has 20 tasks of 200 KB. The buffers of a connection outside of the process hold one page, but not three.
   const [askers, pages] = [4, 3];
   const request = (connection: string): string =>
     `GET /tasks?includeArtifacts=true HTTP/1.1\r\nhost: 127.0.0.1\r\nx-user-id: ann\r\na2a-version: 1.0\r\nconnection: ${connection}\r\n\r\n`;
@@ -230,7 +230,8 @@ test('the run of a reader that left too much unread continues, and that of a cli
     ((await (await fetch(`${agent.url}/tasks`, { headers })).json()) as { tasks: [] }).tasks;
   const { text, isWhole } = await readAll(await stream(agent.url));
   expect([isWhole, text]).toEqual([false, expect.stringContaining('stream_unread')]);
-  // Its client leaves later, so that the other run would have been cancelled before this one.
+  // The client of this run leaves later than the other one, so that without the choice the other run would be cancelled
+  // first.
   chosen = usual;
   await (await stream(agent.url)).body?.cancel();
   await until('a run has ended', () => agent.codes.length > 0);

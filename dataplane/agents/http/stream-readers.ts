@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { AgentError } from '../calls/agent-error.ts';
 
 /**
- * Bytes that one reader, and all readers of the process together, may leave unread; for all, a piece that several readers share
- * counts once. One event has at most 6 MiB: a text of 1 MiB whose every character is escaped.
+ * Bytes that one reader, and all readers of the process together, may leave unread; in the limit for all readers, a
+ * piece that several readers share counts once. One event has at most 6 MiB: a text of 1 MiB whose every character is
+ * escaped.
  */
 export const unreadLimits = { ownBytes: 8 * 1_048_576, allBytes: 32 * 1_048_576 } as const;
 
@@ -23,11 +24,14 @@ export type StreamReader = {
   send(piece: Buffer): boolean;
 };
 
-/** The readers of all streams of one process. Their unread bytes are in the memory of the process. */
+/** The readers of all streams of one process. Bytes that they have not read stay in the memory of the process. */
 export type StreamReaders = {
   /** Counts a stream until its client has read all of it or its connection is closed. @throws AgentError too_many_runs */
   open(outgoing: ServerResponse): StreamReader;
-  /** Counts the rest of an answer that was written as a whole until its client has read it or its connection is closed. */
+  /**
+   * Counts the unread rest of an answer that was written at once, until its client has read it or its connection is
+   * closed.
+   */
   answered(outgoing: ServerResponse): void;
 };
 
@@ -43,7 +47,10 @@ export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimit
     isPlanned = true;
   }
 
-  /** Closes the connections that have read least, until the remaining ones leave no more unread than all may. */
+  /**
+   * Closes the connections that have read least, until the unread bytes of the remaining ones are within the limit for
+   * all readers.
+   */
   function makeRoom(): void {
     isPlanned = false;
     if (unread.bytes <= allBytes) return;
@@ -91,17 +98,17 @@ export function createStreamReaders({ readers, ownBytes, allBytes }: ReaderLimit
   };
 }
 
-/** Bytes that are written; a piece that several readers share is one object. */
+/** Bytes that are written to readers; a piece that several readers share is one object. */
 type Piece = { readonly length: number };
 
-/** The pieces that one reader has not read. */
+/** The pieces that one reader has not read yet. */
 type Unread = {
   /** @returns a function that releases the piece, once */
   hold(piece: Piece): () => void;
   clear(): void;
 };
 
-/** The bytes of the pieces that at least one reader has not read: those are in memory. */
+/** The bytes of the pieces that at least one reader has not read: these pieces are still in memory. */
 function createSharedUnread(): { readonly bytes: number; add(): Unread } {
   const holders = new Map<Piece, number>();
   let bytes = 0;

@@ -39,7 +39,7 @@ type Update = {
   readonly lastChunk: boolean;
 };
 
-/** The parts of the result, its final state, and the task as it is read afterwards. */
+/** The parts of the result as streamed, its final state, and the task as a later read returns it. */
 async function stream(from: RunningAgent, headers: Record<string, string> = {}) {
   const answer = await from.call('POST', '/message:stream', messageOf({ text: 'hello' }), headers);
   const events = streamEventsOf(answer);

@@ -3,7 +3,7 @@ import { isSentToThisMachine } from '#identity/is-sent-to-this-machine';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** Every operation of the protocols, and the reads of runs, by its name in workload tokens. */
+/** The name in workload tokens of every operation of the protocols, and of the reads of runs. */
 export const callOperations = [
   'message:send',
   'message:stream',
@@ -28,13 +28,13 @@ export type CallVerifier = {
 };
 
 /**
- * Development mode, without authentication: the identity comes from X-User-Id, X-Agent-Id and X-Tenant-Id. Its users
- * belong to an issuer that no token can name. A request for the name of another site is refused.
+ * Development mode, without authentication: the identity comes from X-User-Id, X-Agent-Id and X-Tenant-Id. The issuer
+ * of these users cannot be named by a token. A request whose host name belongs to another site is refused.
  */
 export function createHeaderVerifier(): CallVerifier {
   return {
     async verify(rawHeaders, operation) {
-      // Only the gateway can tell who owns an agent.
+      // Only the gateway knows the owner of an agent.
       if (operation === 'runs:all') throw new AgentError('forbidden');
       if (!isSentToThisMachine(rawHeaders)) throw new AgentError('unauthenticated');
       const [user, agent, tenant] = ['x-user-id', 'x-agent-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));

@@ -29,7 +29,7 @@ afterAll(() => jwks?.[Symbol.asyncDispose]());
 const grantOf = (more: object = {}) =>
   mintRunGrant({ ...call, key, issuer, budget, runId: 'run-1', mode: 'A2A', timeoutMs: 20_000, ...more });
 
-/** The grant of a call with these grants, or the code of its refusal. */
+/** Verifies a call with these grants: returns its grant, or the code of its refusal. */
 async function verify(...grants: readonly string[]) {
   const token = await mintWorkloadToken({ ...call, key, issuer, operation: 'message:send' });
   const headers = ['authorization', `Bearer ${token}`, ...grants.flatMap((grant) => [grantHeader, grant])];

@@ -15,7 +15,7 @@ type TokenVerifierOptions = Omit<Parameters<typeof createWorkloadVerifier>[0], '
 /**
  * Production mode: each call has a token that the gateway signed for this version and operation, and each token is
  * accepted once (`agents:internal-address:not-for-clients`). No other header identifies a caller. The grant of a run
- * must be that of the same call.
+ * must belong to the same call.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): CallVerifier {
   const verifier = createWorkloadVerifier(options);

@@ -13,11 +13,11 @@ test('an MCP session is found by its owner until its idle timeout has passed', (
   expect(sessions.find('ann', id)).toBeUndefined();
 });
 
-/** Which of these sessions are still there. */
+/** The sessions of this list that are still open. */
 const left = (sessions: SessionStore, ...opened: readonly Session[]): readonly boolean[] =>
   opened.map(({ owner, id }) => sessions.find(owner, id) !== undefined);
 
-test('above the limit of MCP sessions, the one that was idle for longest ends', () => {
+test('above the limit of MCP sessions, the session that was idle for the longest time ends', () => {
   const sessions = new SessionStore(createFakeClock(), { kept: 2, ofOwner: 2 });
   const [first, second] = [sessions.open('ann'), sessions.open('bob')];
   expect(sessions.find('ann', first.id)).toBe(first);

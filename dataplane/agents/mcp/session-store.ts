@@ -12,14 +12,14 @@ export type Session = {
 };
 
 /**
- * Limits of sessions. If there are too many sessions, one without calls ends first, and of these the one idle for
- * longest.
+ * Limits of sessions. If there are too many sessions, the session without calls that was idle for the longest time is
+ * ended first.
  */
 export const sessionLimits = { kept: 1_000, ofOwner: 100, idleMs: 3_600_000 } as const;
 
 type StoreLimits = {
   readonly kept: number;
-  /** Of the sessions of one caller. */
+  /** Maximum number of sessions of one caller. */
   readonly ofOwner: number;
 };
 

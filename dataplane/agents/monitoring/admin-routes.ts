@@ -9,7 +9,7 @@ type AdminParts = {
   readonly ring: RunRing;
 };
 
-/** Serves liveness, readiness, metrics, state and the newest runs on an address separate from that of calls. */
+/** Serves liveness, readiness, metrics, state and the newest runs on a different address than calls. */
 export function createAgentAdmin({ state, metrics, ring }: AdminParts): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

@@ -5,7 +5,7 @@ import type { ModelUsage } from '../ports/meter-model.ts';
 
 export type AgentMetrics = {
   readonly registry: Metrics;
-  /** @param code of the error; `none` for a success */
+  /** @param code the error code; `none` for a success */
   requestEnded(operation: string, code: string, seconds: number): void;
   runEnded(code: string, seconds: number): void;
   tokensUsed(usage: ModelUsage): void;

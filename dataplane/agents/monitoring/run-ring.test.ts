@@ -73,7 +73,7 @@ test('a node in a trace has its start time, and its end time once it has ended',
   });
 });
 
-test('a caller can read the traces of its runs, and not those of another caller', () => {
+test('a caller can read the traces of its own runs, and cannot read traces of another caller', () => {
   const ring = new RunRing(createFakeClock(), () => undefined);
   ring.started(run('run-1', 'ann'));
   ring.started(run('run-2', 'bob'));

@@ -6,7 +6,7 @@ import { callerOfContext } from '../calls/caller-of-context.ts';
 import type { RunFailure, RunObserver } from '../steps/process-call.ts';
 
 /**
- * Maximum number of runs besides those in progress, maximum number of nodes of each run (the first ones are kept), and
+ * Maximum number of runs besides those in progress, maximum number of nodes of each run (the first nodes are kept), and
  * how long an ended run is kept, milliseconds.
  */
 export const ringLimits = { runs: 200, nodes: 500, keptMs: 86_400_000 } as const;
@@ -24,12 +24,15 @@ type KeptRun = {
   readonly startedMs: number;
   /** Time of the end by the same clock; undefined while the run is in progress. */
   readonly endedMs: number | undefined;
-  /** Keyed by path, in the order of their starts. */
+  /** The nodes of the run by path, in the order of their starts. */
   readonly nodes: Map<string, TracedNode>;
   omittedNodes: number;
 };
 
-/** The newest runs of one version in this process, for finding the node that failed or was slow (docs/decisions/0068). */
+/**
+ * The newest runs of one version in this process, with which a person finds the node that failed or was slow
+ * (docs/decisions/0068).
+ */
 export class RunRing implements RunObserver, RunReader {
   readonly #runs = new Map<string, KeptRun>();
   readonly #clock: Clock;

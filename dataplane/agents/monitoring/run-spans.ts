@@ -15,7 +15,7 @@ type OpenRun = {
 
 /**
  * Records a span for each run and for each of its nodes: names, codes and numbers, as in the traces that the process
- * keeps (docs/decisions/0068). A run has at most as many spans of nodes as nodes in its trace, the first ones.
+ * keeps (docs/decisions/0068). A run has spans for the first nodes only, at most as many as its trace has nodes.
  */
 export class RunSpans implements RunObserver {
   readonly #spans: Spans;

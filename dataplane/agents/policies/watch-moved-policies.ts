@@ -2,7 +2,10 @@ import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { startWorkLoop } from '#kit/concurrency/work-loop';
 
-/** Interval of the probes, and failures in a row after which the policy counts as no longer served. Milliseconds. */
+/**
+ * Interval of the probes in milliseconds, and the number of consecutive failures after which the policy counts as no
+ * longer served.
+ */
 const probes = { everyMs: 5_000, failures: 2 } as const;
 
 type WatchOptions = {
@@ -16,8 +19,9 @@ type WatchOptions = {
 type MovedPolicies = AsyncDisposable & { gone(): readonly string[] };
 
 /**
- * Probes the targets that are used although a newer one was refused: the processes of a policy that has moved serve its former revision for
- * a while, and every check fails afterwards. A policy whose target was not refused is not probed.
+ * Probes the targets that stay in use although a newer target was refused: the processes of a policy that has moved
+ * serve its former revision for a while, and every check fails afterwards. A policy whose target was not refused is not
+ * probed.
  */
 export function watchMovedPolicies({ moved, checks, everyMs = probes.everyMs }: WatchOptions): MovedPolicies {
   const failures = new Map<string, number>();

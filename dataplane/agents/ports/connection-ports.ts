@@ -38,7 +38,7 @@ type ConnectionPortsOptions = {
 
 /**
  * Calls outside HTTP services and MCP servers through the gateway, with a token of the run for each connection. An
- * error states whether the service is known to have done nothing.
+ * error states whether it is known that the service has done nothing.
  */
 export function createConnectionPorts({ url, identity }: ConnectionPortsOptions): Pick<FlowPorts, 'http' | 'mcp'> {
   const ask = async (name: string, body: ConnectionCall, call: PortCall): Promise<unknown> => {

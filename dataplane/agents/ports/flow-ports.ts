@@ -81,7 +81,10 @@ function identityOf({ services, grants }: FlowPortsOptions): IdentifyRun {
   };
 }
 
-/** A run with a grant may use the models that its version requires; without one, the key of this process decides. */
+/**
+ * A run with a grant may use the models that its version requires; for a run without a grant the key of this process
+ * decides.
+ */
 function modelIdentity(
   { services, modelGatewayTokenFile: keys, grants }: FlowPortsOptions,
   identity: IdentifyRun,
@@ -104,8 +107,8 @@ function keyOf(keys: TokenFile): string {
 }
 
 /**
- * The dependencies of a flow that this process cannot reach with its settings, one sentence each. Such a version is not
- * ready, because each of its runs would fail.
+ * The dependencies of a flow that this process cannot reach with its settings, one sentence each. A version with such a
+ * dependency is not ready, because each of its runs would fail.
  */
 export function unreachableRequirements(
   { bundle }: Pick<LoadedAgent, 'bundle'>,

@@ -38,7 +38,7 @@ export function traceCalls(ports: FlowPorts, spans: Spans): FlowPorts {
     http: traced('http', ports.http),
     mcp: traced('mcp', ports.mcp),
     agent: traced('agent', ports.agent),
-    // Its files were read before the run.
+    // The files of a run are read before the run, so that their reads have no span here.
     file: ports.file,
   };
 }

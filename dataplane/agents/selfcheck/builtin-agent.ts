@@ -11,7 +11,7 @@ const textObject = {
 
 const given = `\${${'input.text'}}`;
 
-/** A flow that repeats its text. It calls no other service, so that its runs confirm this program only. */
+/** A flow that returns its input text. It calls no other service, so that its runs check only this program. */
 const flow = {
   apiVersion: 'platform.low-code.flow/v2',
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8057', name: 'selfcheck', version: 1 },

@@ -21,7 +21,7 @@ const silent: Logger = {
   with: () => silent,
 };
 
-/** A folder with one file and a separate key, and a reference to the file for the built-in agent. */
+/** Opens a folder with one file and a separate key, and makes a reference to the file for the built-in agent. */
 export async function openCheckedFile(agent: LoadedAgent): Promise<CheckedFile> {
   const root = await mkdtemp(join(tmpdir(), 'portcullis-selfcheck-'));
   try {

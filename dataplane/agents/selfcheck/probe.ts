@@ -13,8 +13,8 @@ export type Probe = {
 type ProbeAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 /**
- * Sends one request to the socket. It uses the HTTP client of Node, because `fetch` takes 17 MiB from its first call on,
- * which a version at rest would keep.
+ * Sends one request to the socket. It uses the HTTP client of Node, because `fetch` allocates 17 MiB at its first call,
+ * which an idle version would keep.
  * @throws if no answer arrives in time
  */
 export async function ask(

@@ -51,7 +51,7 @@ export function buildRequest(
   };
 }
 
-/** The parts with all texts as one, which the flow reads: its lines are the texts. */
+/** The parts with all texts joined into one, which the flow reads; each text is a line of it. */
 export function joinTexts(parts: readonly CallPart[]): readonly CallPart[] {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   if (texts.length < 2) return parts;

@@ -11,10 +11,11 @@ export type TextGuard = { readonly checks: Pick<CheckClient, 'check'>; readonly 
 
 /**
  * Judges every text of the values and returns the values that may be used: unchanged after a pass, masked after a mask.
- * Texts are judged independently, in as few checks as the limits of the policy allow, and one that is larger than a check in parts of it,
- * where the rules of the policy allow that. Names of members and numbers are judged, too; a mask of one of them denies the values.
- * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision, and the code of `tooLarge` for texts that
- *   the policy cannot judge, also not later
+ * Texts are judged independently, in as few checks as the limits of the policy allow. A text that is larger than a
+ * check is judged in parts, if the rules of the policy allow that. Names of members and numbers are judged, too; a mask
+ * of a name or a number denies the values.
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision, and the code of
+ * `tooLarge` for texts that the policy can never judge
  */
 export async function guardTexts(
   { checks, policies }: TextGuard,
@@ -45,7 +46,8 @@ const tooLarge = { request: 'request_too_large', response: 'output_invalid' } as
 
 /**
  * Judges one window of a text that is sent in parts (docs/design/streaming.md).
- * @throws AgentError guardrail_denied after a deny, guardrail_error if the check has no decision, output_invalid if it never has one
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if the check has no decision, output_invalid if a
+ * check of this text can never have a decision
  */
 export async function judgeWindow(
   { checks, policies }: TextGuard,

@@ -3,8 +3,8 @@ import type { RunBudget } from '#flow/engine/budget';
 import type { CallGrant } from '../calls/agent-call.ts';
 
 /**
- * The budget of a run: the time is the smaller of the version's time and the remaining time of the grant, and the amounts are
- * those of the grant, in which the gateway has put the smaller ones of the version and of the run that calls.
+ * The budget of a run: its time is the smaller of the version's time and the remaining time of the grant. Its amounts
+ * are those of the grant, in which the gateway has put the smaller amounts of the version and of the calling run.
  * @param now milliseconds since 1970
  * @returns undefined if the grant has ended
  */

@@ -3,7 +3,7 @@ import type { Stage } from '#contracts/policy';
 
 /** The served policies that a version names. */
 export type PolicyTargets = {
-  /** Undefined if the version does not name the policy; no text may be sent then. */
+  /** The target of a policy; undefined if the version does not name the policy, and then no text may be sent. */
   target(name: string, stage: Stage): GuardTarget | undefined;
   /** Whether the policy judges streamed text in windows as it judges the whole text; false for an unknown policy. */
   judgesWindows(name: string): boolean;

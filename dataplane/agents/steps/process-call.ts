@@ -21,11 +21,11 @@ import { finishText, openTextStream } from './stream-result.ts';
 export type RunObserver = {
   started(request: ExecutionRequest): void;
   event(runId: string, event: RunEvent): void;
-  /** @param code the code of the error that ended the call; `none` after a result */
+  /** @param code the code of the error that ended the call; `none` if the call returned a result */
   ended(runId: string, code: string, cause?: RunFailure): void;
 };
 
-/** Where a call failed, and the error of the flow. */
+/** The step at which a call failed, and the error of the flow. */
 export type RunFailure = Partial<Pick<AgentError, 'step' | 'flowCode'>>;
 
 export type AgentApplication = {
@@ -48,7 +48,7 @@ type CallFacts = {
 /**
  * Steps three to five of a call, the same for every protocol (`agents:order:fixed`): files, input policy, conversion.
  * The protocol completes steps one and two before, and builds step eight from the result. A refusal ends the call, so
- * that no later step runs. The flow has not started yet.
+ * that no later step runs. The flow starts later.
  * @throws AgentError
  */
 export async function admitCall(
@@ -73,7 +73,7 @@ export async function admitCall(
   }
 }
 
-/** The guard of one call: its checks belong to the trace of the call. */
+/** The guard of one call: the spans of its checks belong to the trace of the call. */
 function traceGuard({ checks, policies }: TextGuard, spans: Spans, parent: TraceContext): TextGuard {
   return { policies, checks: traceChecks(checks, spans, parent) };
 }
@@ -85,8 +85,9 @@ function bindingOf({ bundle: { agentId, versionId } }: LoadedAgent, { subject, a
 }
 
 /**
- * The parts, and the texts of the files of the run, as the input policy allows them. The texts of a message are judged as the one
- * text that the flow reads, of any length, so that a policy decides about two parts as about one.
+ * Returns the parts, and the texts of the files of the run, as the input policy allows them. All texts of a message are
+ * judged as one text of any length, which the flow reads, so that a text in two parts gets the same decision as the
+ * same text in one part.
  */
 async function guardParts(
   { agent: { bundle }, guard, files }: Pick<AgentApplication, 'agent' | 'guard' | 'files'>,
@@ -105,9 +106,10 @@ async function guardParts(
 }
 
 /**
- * Steps six and seven: the entry point, then the output policy and the schema.
- * @param onReleased takes parts of the text that have passed while the run continues; without it nothing leaves before
- *   the result
+ * Takes steps six and seven of a call: runs the flow from the entry point, then applies the output policy and the
+ * schema.
+ * @param onReleased receives parts of the text that have passed while the run continues; without it no text is sent
+ * before the result
  * @throws AgentError
  */
 export async function executeCall(

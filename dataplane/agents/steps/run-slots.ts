@@ -1,7 +1,7 @@
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** Slots for concurrent runs; there is no queue. */
+/** Slots for concurrent runs. A call that finds no free slot is refused, because there is no queue. */
 export type RunSlots = {
   /** @throws AgentError too_many_runs */
   take(): () => void;

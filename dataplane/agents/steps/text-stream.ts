@@ -7,13 +7,13 @@ type TextStreamOptions = {
   readonly guard: TextGuard;
   readonly guardrail: AgentBundle['guardrails']['output'];
   readonly signal: AbortSignal;
-  /** Receives text that may leave the process, in order. It is never empty. */
+  /** Receives text that may be sent, in order. The text is never empty. */
   readonly onReleased: (text: string) => void;
 };
 
 /**
- * The text of a result while the model still writes it, judged by the output policy of the version (docs/design/agents.md,
- * "Streamed text"). Its refusals are AgentError.
+ * The text of a result while the model still writes it, judged by the output policy of the version
+ * (docs/design/agents.md, "Streamed text"). A refusal is an AgentError.
  */
 export class TextStream extends JudgedStream {
   constructor({ guard, guardrail, signal, onReleased }: TextStreamOptions) {

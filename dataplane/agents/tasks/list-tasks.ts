@@ -16,7 +16,7 @@ const query = z.strictObject({
   'A2A-Version': z.literal('1.0').optional(),
 });
 
-/** Bytes of the tasks of one page with their artifacts. */
+/** Maximum number of bytes of the tasks of one page with their artifacts. */
 const pageBytes = 4_194_304;
 
 type TaskPage = {

@@ -12,16 +12,16 @@ type TaskParts = {
   readonly owner: string;
   readonly contextId: string;
   readonly outputModes: readonly string[];
-  /** How long a run continues while no client reads it, milliseconds. */
+  /** How long a run continues while no client reads its events, milliseconds. */
   readonly unwatchedMs: number;
   /** Called once, when the run has ended. */
   readonly onEnded: () => void;
 };
 
 /**
- * Runs an admitted call as a task: submitted, working, one artifact, and a final status. The artifact comes after every
- * check, or in parts of text of which each has passed
- * (`agents:task-state:stream-life`). The run begins after the caller has returned.
+ * Runs an admitted call as a task: submitted, working, one artifact, and a final status. The artifact is sent after
+ * every check, or in parts of text each of which has passed (`agents:task-state:stream-life`). The run starts after
+ * this function has returned.
  */
 export function startTask(application: AgentApplication, request: ExecutionRequest, parts: TaskParts): Task {
   const { store, owner, contextId, unwatchedMs } = parts;

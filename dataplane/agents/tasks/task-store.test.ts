@@ -47,7 +47,7 @@ test('a caller with many ended tasks, or with large ones, removes no task of ano
     expect([first, second].map((id) => store.get('bob', id) !== undefined)).toEqual([true, true]);
     expect(store.get('ann', String(own.at(-1)))).toBeDefined();
     expect(store.get('ann', String(own.at(0)))).toBeUndefined();
-    // With more tasks than the other caller, the oldest tasks of this caller are removed.
+    // This caller has more tasks than the other caller, so that the oldest tasks of this caller are removed.
     for (let count = 0; count < 20; count += 1) run('bob', 'x'.repeat(1_000));
     expect(store.get('bob', first)).toBeUndefined();
     expect(store.list('ann').length).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { AgentError } from '../calls/agent-error.ts';
 /** Number of ended tasks and of their bytes as JSON. */
 type EndedTasks = { tasks: number; bytes: number };
 
-/** Receives the events of one task in order; it is not called after the last event. */
+/** Receives the events of one task in order; no call follows the last event. */
 type TaskListener = { event(event: StreamEvent): void; ended(): void };
 
 type Entry = {
@@ -32,21 +32,22 @@ function isFinal({ status }: Pick<Task, 'status'>): boolean {
 }
 
 /**
- * Limits of the ended tasks that are kept for reading, and of the streams that read one task at the same time. Above the first two, the
- * oldest task of the caller who has most of them, or most of their bytes, is removed first.
+ * Limits of the ended tasks that are kept for reading, and of the streams that read one task at the same time. Above
+ * the first two limits, the oldest task of the caller with the most tasks, or with the most bytes of tasks, is removed
+ * first.
  */
 export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576, readers: 16 } as const;
 
 /**
- * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). They
- * are lost when the process ends. The number of tasks in progress is limited by the runs of the version, that of ended
- * tasks by `taskLimits`.
+ * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). All
+ * tasks are lost when the process ends. The number of tasks in progress is limited by the runs of the version, the
+ * number of ended tasks by `taskLimits`.
  */
 export class TaskStore {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: Clock;
   readonly #limits: { readonly kept: number; readonly keptBytes: number };
-  /** The ended tasks of all callers, and of each. */
+  /** The number and the bytes of the ended tasks: of all callers together, and of each caller. */
   readonly #ended: EndedTasks = { tasks: 0, bytes: 0 };
   readonly #endedOf = new Map<string, EndedTasks>();
 
@@ -116,7 +117,8 @@ export class TaskStore {
   }
 
   /**
-   * Adds text to an artifact, which it creates. The snapshot of the task has the text so far as one part.
+   * Adds text to an artifact, which is created if it does not exist. In the snapshot of the task, all text up to now is
+   * one part.
    * @param isLast whether the artifact is complete
    */
   appendText(id: string, artifactId: string, text: string, isLast: boolean): void {
@@ -159,7 +161,7 @@ export class TaskStore {
     while (this.#ended.tasks > this.#limits.kept) this.#removeOldest('tasks');
   }
 
-  /** Counts an ended task, or one that is removed. */
+  /** Adds an ended task to the counts of its owner, or subtracts a removed task. */
   #count({ owner, bytes }: Entry, sign: 1 | -1): void {
     const own = this.#endedOf.get(owner) ?? { tasks: 0, bytes: 0 };
     for (const sum of [this.#ended, own]) {
@@ -181,7 +183,7 @@ export class TaskStore {
   }
 }
 
-/** Position of a task in lists: time of its status, then id. */
+/** The sort key of a task in lists: the time of its status, then its id. */
 export function orderOf({ id, status }: Task): string {
   return `${status.timestamp} ${id}`;
 }

@@ -38,7 +38,7 @@ export function questionFlow(model?: string): Json {
   };
 }
 
-/** A flow whose result is the text of a prompt that streams, and nothing else. */
+/** A flow whose result is only the text of a prompt that streams. */
 export function textFlow(model: string, text: Json = { type: 'string' }): Json {
   const { nodes, ...flow } = questionFlow(model) as { readonly nodes: readonly Json[] };
   const [start, ask] = nodes;
@@ -67,9 +67,9 @@ function outputModesOf(flow: Json): readonly string[] {
 
 export type BundleParts = {
   readonly flow?: Json;
-  /** Members of the manifest that replace the default ones. */
+  /** Members of the manifest that replace the default members. */
   readonly manifest?: Json;
-  /** Members of the contract that replace the default ones. */
+  /** Members of the contract that replace the default members. */
   readonly contract?: Json;
   readonly bundle?: Partial<AgentBundle>;
 };

@@ -14,8 +14,8 @@ const server = { headersTimeoutMs: 5_000, keepAliveTimeoutMs: 5_000, maxHeaderBy
 const unsent = ['connection', 'content-length', 'host', 'transfer-encoding'];
 
 /**
- * Handlers of an agent whose answers are changed on their way.
- * @param alter the answer in place of the real one; undefined for the real one
+ * Handlers of an agent whose answers a test replaces before they are sent.
+ * @param alter returns the answer that replaces the real one; undefined to send the real answer
  * @param parts closes the sockets of the real handlers
  */
 export function alteredHandlers(

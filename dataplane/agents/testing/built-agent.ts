@@ -20,7 +20,7 @@ export type BuiltAgent = AsyncDisposable & {
   readonly upstream: ScriptedUpstream;
   /** Codes of the runs that have ended, in order. */
   readonly codes: readonly string[];
-  /** How each request ended, in order: `none`, or the code of its refusal after the step. */
+  /** How each request ended, in order: `none` for a success, else the step and the code of its refusal. */
   readonly refusals: readonly string[];
   /** Requested identities. */
   asked(): number;

@@ -1,4 +1,5 @@
-// A process that stores an object in a folder for temporary files and runs until it is killed. Argument: the folder.
+// A process that stores an object in a folder for temporary files and then runs until it is killed. Its argument is the
+// folder.
 import { openTemporaryFiles } from '../files/temporary-files.ts';
 
 const [folder = ''] = process.argv.slice(2);

@@ -25,7 +25,7 @@ type AgentOptions = {
   readonly policy?: Definition;
   /** Whether the policy judges streamed text in windows; true if absent. */
   readonly windows?: ServedTarget['streaming'];
-  /** Members of the served target of the policy that replace the usual ones. */
+  /** Members of the served target of the policy that replace the default members. */
   readonly target?: Partial<ServedTarget>;
   readonly modelGatewayToken?: string;
   readonly fileServiceToken?: string;
@@ -47,14 +47,14 @@ export type RunningAgent = AsyncDisposable & {
   readonly targetFile: string | undefined;
   /** Ends the runtime of the policy. */
   endRuntime(): Promise<void>;
-  /** One request as the user `ann`, with A2A-Version. A header with an empty value is not sent. */
+  /** Sends one request as the user `ann`, with A2A-Version. A header with an empty value is not sent. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
 };
 
 type AgentAnswer = { readonly status: number; readonly headers: Headers; readonly text: string; readonly json: Json };
 type Json = Readonly<Record<string, unknown>>;
 
-/** The service of one version in this process, with the real runtime if a policy is given. */
+/** Starts the service of one version in this process, with the real runtime if a policy is given. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;

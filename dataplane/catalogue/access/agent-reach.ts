@@ -14,11 +14,11 @@ type ListedReach = {
   readonly own: readonly string[];
   /** Agents on which every caller has the right, if their protocol is A2A. */
   readonly everyone: readonly string[];
-  /** The id from which the next part begins; undefined at the end. */
+  /** The id at which the next part begins; undefined after the last part. */
   readonly next: string | undefined;
 };
 
-/** More than the store can list from the side of the caller: agents are read and judged in batches instead. */
+/** The caller reaches more agents than the store can list: agents are read and judged in batches instead. */
 export const wideReach = { kind: 'wide' } as const;
 
 type AgentReach = ListedReach | typeof wideReach;
@@ -27,12 +27,12 @@ type Questions = Pick<Relations, 'nextObjects' | 'checkEach'>;
 type Rights = { readonly relations: Questions; readonly caller: CatalogueCaller; readonly right: CatalogueRight };
 
 const start = 'agent:';
-/** Agents of one question about all of them. */
+/** Maximum number of agents in one question about all agents. */
 const mostAtOnce = 50_000;
 
 /**
  * Queries the store from the side of the caller, so that the cost depends on the objects that the caller may reach and
- * on nothing that is hidden from it (`catalogue:auth:current-check`).
+ * not on objects that are hidden from the caller (`catalogue:auth:current-check`).
  * @param window.limit maximum number of ids of each kind, at least 1
  * @throws RelationsUnavailableError, and the reason of the signal
  */
@@ -40,7 +40,7 @@ export async function nextReach(rights: Rights, window: IdWindow, signal: AbortS
   return await unlessTooComplex(async () => {
     const parts = await Promise.all(listsOf(rights, signal).map((lists) => commonIds(lists, window)));
     const next = parts.flatMap((part) => part.next ?? []).toSorted()[0];
-    // Beyond, one of them has ids that are not read yet.
+    // Beyond this id, one of the lists has ids that were not read yet.
     const [own = [], everyone = []] = parts.map(({ ids }) => ids.filter((id) => next === undefined || id < next));
     return { kind: 'listed', own, everyone, next };
   });
@@ -65,8 +65,8 @@ export async function wholeReach(rights: Rights, signal: AbortSignal): Promise<A
 }
 
 /**
- * The protocols over which the caller has the right on an agent of this id, whether there is one or not: none for a hidden
- * agent and for a missing one.
+ * The protocols over which the caller has the right on the agent with this id, whether or not the agent exists: no
+ * protocol both for a hidden agent and for a missing one.
  * @throws RelationsUnavailableError
  */
 export async function allowedProtocols(rights: Rights, agentId: string): Promise<readonly AgentProtocol[]> {

@@ -30,7 +30,7 @@ export async function openCatalogueAuthorizer(
 /**
  * Identifies people by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors
  * (RFC 8693): the rights of both are checked, so that a chain removes rights and never adds one
- * (`catalogue:auth:oidc-jwt`). No header but Authorization and X-Tenant-Id is read.
+ * (`catalogue:auth:oidc-jwt`). The only headers that are read are Authorization and X-Tenant-Id.
  */
 function byToken(verifier: Verifier, isPerson: (issuer: string) => boolean): CatalogueAuthorizer {
   return {

@@ -2,7 +2,10 @@ import type { ApiError } from '#api/operation';
 import type { CatalogueErrorCode } from '#contracts/catalogue-errors';
 import type { AgentPerson } from '#relations/agent-principals';
 
-/** The caller: a person, or an agent for a person. Both are proved by a token of a trusted issuer, or by headers on one machine. */
+/**
+ * The caller: a person, or an agent that acts for a person. A token of a trusted issuer proves both; on a development
+ * machine, headers name them.
+ */
 export type CatalogueCaller = AgentPerson;
 
 /** Authorizes each request separately; a token, a header or a network never makes it throw. */

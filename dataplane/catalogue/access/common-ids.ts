@@ -1,4 +1,7 @@
-/** Ids of a sorted list without duplicates, from one on: at most `limit`, and fewer only if there are no more. */
+/**
+ * Returns ids of a sorted list without duplicates, starting at one id: at most `limit` ids, and fewer only at the end
+ * of the list.
+ */
 export type IdList = (window: IdWindow) => Promise<readonly string[]>;
 
 export type IdWindow = {
@@ -12,8 +15,8 @@ export type IdWindow = {
 type IdPart = { readonly ids: readonly string[]; readonly next: string | undefined };
 
 /**
- * The next ids that all lists have. Where one list has a gap, the others are not read, so that the work depends on the
- * shortest of them.
+ * The next ids that occur in all lists. Where one list has a gap, the other lists are not read, so that the cost
+ * depends on the shortest list.
  * @param limit at least 1
  */
 export async function commonIds(lists: readonly IdList[], { from, limit }: IdWindow): Promise<IdPart> {
@@ -38,7 +41,7 @@ export async function commonIds(lists: readonly IdList[], { from, limit }: IdWin
 /** The ids of all parts, and where the next parts must begin: at the last known id or after a gap. */
 function join(parts: readonly (readonly string[])[], size: number): IdPart {
   const ends = parts.flatMap((part) => (part.length < size ? [] : [part.at(-1) as string]));
-  // After the end of the shortest full part the rest of that list is not known.
+  // The shortest full part ends here: the later ids of its list were not read yet.
   const known = ends.toSorted()[0];
   const [first = [], ...others] = parts;
   const sets = others.map((part) => new Set(part));

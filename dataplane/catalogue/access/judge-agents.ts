@@ -16,8 +16,8 @@ type JudgedRight = {
 type JudgedAgent = { readonly agent_id: string; readonly protocol: AgentProtocol };
 
 /**
- * Whether the caller has the right on each agent at this moment. Checked for the agents of an answer after they were
- * read: a right that was withdrawn meanwhile hides an agent (`catalogue:auth:current-check`).
+ * Whether the caller has the right on each agent at this moment. It is checked again for the agents of an answer after
+ * they were read: an agent whose right was withdrawn meanwhile is not shown (`catalogue:auth:current-check`).
  * @throws RelationsUnavailableError
  */
 export async function judgeAgents(
@@ -41,7 +41,10 @@ export async function judgeAgents(
   }
 }
 
-/** More groups than the store can follow: the right is not known, so that nothing may be shown. */
+/**
+ * The caller is in more groups than the store can follow: it is not known which rights the caller has, so that no agent
+ * may be shown.
+ */
 function unknown(error: unknown): never {
   if (error instanceof RelationsModelError && error.code === 'too_complex') throw new RelationsUnavailableError(error);
   throw error;

@@ -15,7 +15,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights that change du
   let afterList: (() => Promise<void>) | undefined;
   let isListable = true;
 
-  /** A store that stops after its lists, and that may refuse them as too long. */
+  /** A store of rights that stops after it has returned its lists, and that can refuse the lists as too long. */
   async function openStopping(relations: Relations): Promise<Relations> {
     return {
       ...relations,

@@ -28,8 +28,9 @@ export function eventTypesOf(before: EventState, after: NonNullable<EventState>)
 }
 
 /**
- * Writes the events of a change. The caller has changed the row of the agent in this transaction, and so holds its lock. The
- * first number is greater than the numbers of forgotten agents, because one of them may have had the same id.
+ * Writes the events of a change. The caller has changed the row of the agent in this transaction, and therefore holds
+ * its lock. The number of the first event is greater than the numbers of forgotten agents, because one of them may have
+ * had the same id.
  */
 export async function recordEvents(
   sql: TransactionSql,

@@ -204,7 +204,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       expect(await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 2n })).toBe(2);
       await until('two were received again', () => eventsOf(agent).length === 5);
       expect(eventsOf(agent).map(({ id }) => id)).toEqual([first, second, third, second, third]);
-      // A moment has milliseconds, and these events may have happened within one.
+      // A timestamp has milliseconds, so that these events may have the same timestamp.
       await world.database.sql`
         update catalogue.outbox set occurred_at = occurred_at - make_interval(hours => 4 - event_no::int)
         where agent_id = ${agentId}::uuid`;
@@ -221,7 +221,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       ).toEqual([second, third]);
       const later = new Date(Date.now() + 3_600_000);
       expect(await replayEvents(world.database.sql, { kind: 'moment', since: later })).toBe(0);
-      // The lag is that of the replay: the events themselves are hours old.
+      // The reported lag starts at the replay, although the events themselves are hours old.
       await until('nothing is open once more', async () => (await metric('open_events')) === 0);
       answer = () => 503;
       expect(await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 2n })).toBe(2);

@@ -27,17 +27,17 @@ type RelayOptions = {
   readonly logger: Logger;
   readonly onEnd: (end: RelayEnd) => void;
   readonly pollMs: number;
-  /** The pause after the first failed attempt, seconds; it doubles with each one up to five minutes. */
+  /** The pause after the first failed attempt, seconds; it doubles after each further failure, up to five minutes. */
   readonly firstPauseSeconds: number;
 };
 
-/** Agents whose oldest event is delivered in one pass. */
+/** Maximum number of agents whose oldest event is delivered in one pass. */
 const batch = 100;
 /** Refusals after which an event is parked; failures are repeated without an end. */
 const mostRefusals = 10;
 /** Longest pause between two attempts, seconds. */
 const mostSeconds = 300;
-/** How long events are kept from the moment when they happen, and parked ones from their parking. */
+/** How long an event is kept after it happened, and a parked event after it was parked. */
 const kept = '7 days';
 /** Digits of the largest number of an event, a bigint. */
 const sequenceDigits = 19;
@@ -67,7 +67,7 @@ export function relayEvents(options: RelayOptions): WorkLoop {
   );
 }
 
-/** Forgets old events where no receiver is set, so that the outbox does not grow without an end. */
+/** Deletes old events in an installation without a receiver, so that the outbox does not grow without limit. */
 export function forgetEvents({
   database,
   logger,
@@ -86,12 +86,13 @@ export function forgetEvents({
   );
 }
 
-/** @returns whether any event was delivered or parked, so that there may be a next one */
+/** @returns whether any event was delivered or parked, so that another event may be due */
 async function relayBatch(
   { database, receiver, source, onEnd, firstPauseSeconds }: RelayOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Events that wait longest come first, so that agents whose deliveries fail do not displace the others.
+  // The events that have waited longest are delivered first, so that agents whose deliveries fail do not delay the
+  // others.
   const due = await database.sql<OpenEvent[]>`
     select * from (
       select distinct on (agent_id) event_id, agent_id, event_no, type, version_id, occurred_at, attempts, refusals,
@@ -110,7 +111,10 @@ async function relayBatch(
   return isMoved;
 }
 
-/** Writes how a delivery ended, unless a replay began meanwhile: then the event is sent again after the earlier ones. */
+/**
+ * Stores the result of a delivery, unless a replay began meanwhile: then the event is sent again after the earlier
+ * ones.
+ */
 async function settle(
   sql: Sql,
   { event_id: id, attempts, refusals, replays }: OpenEvent,
@@ -123,7 +127,7 @@ async function settle(
     return 'delivered';
   }
   if (outcome === 'refused' && refusals + 1 >= mostRefusals) {
-    // Another relay may have delivered the event meanwhile.
+    // Another relay may have delivered this event in the meantime.
     await sql`
       update catalogue.outbox set parked_at = clock_timestamp() where ${same} and delivered_at is null`;
     return 'parked';

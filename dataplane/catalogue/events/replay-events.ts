@@ -1,15 +1,15 @@
 import type { Sql } from '#sql/connect';
 
-/** Where a replay begins: at a number of the events of one agent, or at a moment for all agents. */
+/** The position at which a replay begins: at a number of the events of one agent, or at a moment for all agents. */
 export type ReplayPosition =
   | { readonly kind: 'agent'; readonly agentId: string; readonly sequence: bigint }
   | { readonly kind: 'moment'; readonly since: Date };
 
 /**
- * Opens ended events again from a position on, so that the relay sends them once more, with the ids that they had, in
- * the order of each agent. For an agent every event from its first one on is sent, so that a receiver never gets a gap;
- * an event in delivery is sent again in its turn.
- * @returns how many events are sent from there on
+ * Opens ended events again from a position on, so that the relay sends them once more, with their original ids, in the
+ * order of each agent. All events of an agent after its first reopened event are sent, so that a receiver never sees a
+ * gap; an event in delivery is sent again in its place in the order.
+ * @returns the number of events that will be sent from that position
  * @throws SqlUnavailableError
  */
 export async function replayEvents(sql: Sql, position: ReplayPosition): Promise<number> {

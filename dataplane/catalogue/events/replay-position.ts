@@ -3,11 +3,11 @@ import type { ReplayPosition } from './replay-events.ts';
 const usage =
   'Name where the replay begins: "since 2026-11-27T08:00:00Z" for all agents, or "agent ID NUMBER" for the events of one agent.';
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** With the zeros of an event or without. */
+/** A sequence number, with or without the leading zeros of an event. */
 const sequenceForm = /^(?=\d{1,19}$)0*[1-9]\d{0,17}$/;
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The position that the words of a command name; a sentence for the person who typed it where they name none. */
+/** The position that the arguments of a command name; an error message for the person if they name no position. */
 export function readReplayPosition(words: readonly string[]): ReplayPosition | string {
   const [kind = '', first = '', second = '', ...more] = words;
   if (kind === 'since' && moment.test(first) && second === '') {

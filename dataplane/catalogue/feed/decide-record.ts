@@ -8,7 +8,7 @@ import { describeVersion } from '../records/describe-version.ts';
 import { isId } from '../records/read-agents.ts';
 import { safeText } from '../records/safe-text.ts';
 
-/** The resources of one agent at one moment. */
+/** The resources of one agent, read at one moment. */
 type ObservedAgent = {
   readonly agent: Stored<Agent>;
   /** The AgentVersion of a name. */
@@ -16,17 +16,17 @@ type ObservedAgent = {
   readonly route: Stored<AgentRoute> | undefined;
   readonly now: Date;
   /**
-   * Since when the worker sees that the process of the version is unavailable, milliseconds; undefined if it never saw
-   * it ready.
+   * Since when the worker has seen that the process of the version is unavailable, milliseconds; undefined if the
+   * worker never saw the process ready.
    */
   readonly lostSince: number | undefined;
-  /** Number of Agents with the id of this one. */
+  /** Number of Agent resources that have the id of this agent. */
   readonly claims: number;
 };
 
 export type RecordDecision = {
   readonly content: AgentContent;
-  /** When the state changes although no resource does. */
+  /** When the state changes without a change of a resource. */
   readonly again: Date | undefined;
 };
 
@@ -35,7 +35,7 @@ const lostMs = 30_000;
 
 /**
  * The entry of an agent in the catalogue (docs/design/catalogue.md): its state follows the version that is served.
- * @returns undefined for an agent that has no id yet, or another text in its place, which the operator replaces
+ * @returns undefined for an agent that has no id yet, or whose id is not valid; the operator replaces an invalid id
  */
 export function decideRecord(observed: ObservedAgent): RecordDecision | undefined {
   const { agent, route } = observed;
@@ -77,7 +77,10 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
   };
 }
 
-/** The version that is served; before one was ever served, the version that the agent names, if it belongs to the agent. */
+/**
+ * The version that is served; before a version was ever served, the version that the agent names, if it belongs to the
+ * agent.
+ */
 function shownVersion({ agent, version }: ObservedAgent): Stored<AgentVersion> | undefined {
   const { served } = agent.status ?? {};
   if (served === undefined) {
@@ -104,7 +107,7 @@ function stateOf(
 }
 
 /**
- * A deleted version keeps its process and its route as long as its agent serves it. Its condition has this reason while the
+ * A deleted version keeps its process and its route while its agent serves it. The condition has this reason while the
  * process is ready.
  */
 function isAnswering(ready: Condition | undefined): boolean {

@@ -31,12 +31,12 @@ type FeedOptions = {
   readonly clock: Clock;
   /** Decides which texts of a card are shown. */
   readonly cards: CardJudge;
-  /** Whether the agents may be removed although more vanished at once than usual. */
+  /** Whether the feed may remove the agents although an unusual number disappeared at once. */
   readonly acceptsMassRemoval: boolean;
   readonly onChange: (change: FeedChange) => void;
-  /** How often the feed checks for changes by time, and repeats what failed, milliseconds. */
+  /** How often the feed checks for changes that time causes, and retries what failed, milliseconds. */
   readonly pollMs: number;
-  /** Agents that are compared with the stored ones by one statement, and between two passes for changes; 500 when absent. */
+  /** How many agents one statement compares with their rows between two checks for changes; 500 when absent. */
   readonly comparedAtOnce?: number;
 };
 
@@ -47,19 +47,25 @@ export type AgentFeed = AsyncDisposable & {
   pending(): number;
   /** Judges the texts of all cards again: the policy has changed. */
   judgeAgain(): void;
-  /** Whether removals wait because too many agents vanished at once. */
+  /** Whether the feed delays removals because too many agents disappeared at once. */
   isPaused(): boolean;
-  /** Since when the stored agents may lack a change, milliseconds ago. */
+  /** For how many milliseconds the stored agents may lack a change. */
   ageMs(): number;
 };
 
-/** Agents are listed again after an interruption in which nothing proved for as long that they are current, milliseconds. */
+/**
+ * After an interruption of this length, in which no watch proved that the agents are current, all agents are listed
+ * again, milliseconds.
+ */
 const relistAfterMs = 30_000;
 
-/** All agents are compared with their rows this often: a database that fails over to an older copy loses rows without a sign, milliseconds. */
+/**
+ * How often all agents are compared with their rows: a database that fails over to an older copy loses rows without an
+ * error, milliseconds.
+ */
 const compareAllMs = 600_000;
 
-/** As many agents may always vanish within this time; above it, this share of all. */
+/** How many agents may disappear within this time: `always`, or this share of all agents if that is more. */
 const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
 
 /**
@@ -86,9 +92,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const unsuspected = new Set<string>();
   /** Names of the agents whose texts wait for a decision of the policy, in the order of the attempts. */
   const unjudged = new Set<string>();
-  /** When the last agents were removed, oldest first. */
+  /** The times at which the last agents were removed, oldest first. */
   const removals: number[] = [];
-  /** Keyed by name: when the state changes although no resource does. */
+  /** For each agent, by name: the time at which its state changes although no resource changes. */
   const alarms = new Map<string, number>();
   /**
    * Keyed by name: since when the process of the version is unavailable, milliseconds; or that it was ready when the
@@ -96,9 +102,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
    */
   const processes = new Map<string, 'ready' | number>();
   let isListed = false;
-  /** Every change until then is stored, on the clock; undefined before the first complete pass. */
+  /** The time until which every change is stored, by the clock; undefined before the first complete pass. */
   let currentAt: number | undefined;
-  /** When all agents were marked last, on the clock. */
+  /** The time of the last mark of all agents, by the clock. */
   let markedAt = Number.NEGATIVE_INFINITY;
   let isPaused = false;
 
@@ -150,7 +156,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
     () => undefined,
   );
 
-  /** Stores the changed agents. Returns whether further agents wait to be compared with their rows. */
+  /** Stores the changed agents. Returns whether more agents wait to be compared with their rows. */
   async function pass(signal: AbortSignal): Promise<boolean> {
     if (!isListed) return false;
     const seenAt = Math.min(...[agents, versions, routes].map((one) => one.currentAt()));
@@ -166,7 +172,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
       isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
       if (isPaused) await hideInterfaces(database.sql, vanished);
       const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
-      // An id that another resource claims too is transferred to it before the removal, so that the agent stays.
+      // An id that another resource claims too is transferred to that resource before the removal, so that the agent is
+      // not removed.
       const names = isPaused ? present : [...present, ...vanished];
       for (let from = 0; from < names.length; from += comparedAtOnce) {
         const compared = names.slice(from, from + comparedAtOnce);
@@ -178,7 +185,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
           await storeOne(name, stored);
         }
       }
-      // At rest this is written as often as the watches prove that nothing has changed.
+      // Without changes, this is written each time the watches prove that nothing has changed.
       if (currentAt === undefined || seenAt > currentAt) await markCurrent(database.sql, clock.now() - seenAt);
       currentAt = seenAt;
       return unsuspected.size > 0;
@@ -190,7 +197,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
 
   /** An agent that was deleted while no feed ran, or whose removal the database lost, is in the table only. */
   async function markAll(): Promise<void> {
-    // Before the first complete pass it is not known whether the rows of agents without a change are current.
+    // Before the first complete pass it is not known whether the row of an unchanged agent is current.
     const marked = currentAt === undefined ? changed : unsuspected;
     for (const { metadata } of agents.store.list()) marked.add(metadata.name);
     const rows = await database.sql<{ resource: string }[]>`
@@ -247,9 +254,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   /**
-   * The watches of the kinds are independent: that of the versions may lag behind that of the agents. So only a live
-   * read of the served version decides that its agent is degraded.
-   * @param isKnown whether the row of the agent has a content already, as such a read has decided
+   * The watches of the kinds are independent: the watch of versions may lag behind the watch of agents. Therefore only
+   * a live read of the served version decides that its agent is degraded.
+   * @param isKnown whether the row of the agent already has the content that such a read decided
    */
   async function decideOne(
     agent: Stored<Agent>,
@@ -282,12 +289,15 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   function awaitJudgement(names: readonly string[]): void {
-    // While checks fail, the interval decides about the next one.
+    // While checks fail, the next check starts after the interval.
     if (unjudged.size === 0) judging.wake();
     for (const name of names) unjudged.add(name);
   }
 
-  /** Judges the texts of one agent, which the next pass stores. Returns whether another one can follow immediately. */
+  /**
+   * Judges the texts of one agent, which the next pass stores. Returns whether the next judgement can follow
+   * immediately.
+   */
   async function judgeNext(signal: AbortSignal): Promise<boolean> {
     const [name] = unjudged;
     if (!isListed || name === undefined) return false;
@@ -345,7 +355,10 @@ export function followAgents(options: FeedOptions): AgentFeed {
   };
 }
 
-/** Whether the row of an agent has its content: with the texts of the card, or with those of the row while they are not judged. */
+/**
+ * Whether the row of an agent is stored: with the texts of the card, or with the former texts while those of the card
+ * are not judged.
+ */
 function isWritten(
   former: AgentContent | undefined,
   content: AgentContent,

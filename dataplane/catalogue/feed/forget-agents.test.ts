@@ -14,7 +14,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents that were remo
     world.resources.remove('agents', agent.name);
     await until(`${agent.name} is removed`, async () => (await world.stored(agent)) === 'removed');
   };
-  /** As if the agent was removed that many minutes ago. */
+  /** Changes the row as if the agent had been removed that many minutes ago. */
   const age = ({ agentId }: AgentSketch, minutes: number) => world.database.sql`
     update catalogue.agents set updated_at = clock_timestamp() - make_interval(mins => ${minutes}::int)
     where agent_id = ${agentId}::uuid`;

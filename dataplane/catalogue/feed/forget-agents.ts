@@ -3,9 +3,9 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Database, TransactionSql } from '#sql/connect';
 
-/** How long an agent is shown as removed. */
+/** How long a removed agent is listed as removed before its row is deleted. */
 const kept = '30 days';
-/** Agents of one transaction. */
+/** Maximum number of agents in one transaction. */
 const batch = 100;
 
 type ForgetOptions = {
@@ -30,8 +30,9 @@ export function forgetAgents({ database, logger, pollMs }: ForgetOptions): WorkL
 }
 
 /**
- * The locks are taken in the order in which a change of an agent takes them: agents, workspaces by name, entries.
- * @returns how many agents were forgotten
+ * Deletes removed agents. The locks are taken in the same order as by a change of an agent: agents, workspaces by name,
+ * entries.
+ * @returns the number of agents whose rows were deleted
  */
 async function forgetSome(sql: TransactionSql): Promise<number> {
   const agents = await sql<{ agent_id: string }[]>`

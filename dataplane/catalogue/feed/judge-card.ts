@@ -6,18 +6,18 @@ import { removed } from '../records/hide-addresses.ts';
 
 type JudgedCard =
   | { readonly kind: 'judged' }
-  /** There is no decision now, and a later attempt may succeed; `code` is that of the check. */
+  /** No decision about the card is possible now, and a later attempt may succeed; `code` is the code of the check. */
   | { readonly kind: 'waits'; readonly code: string };
 
 export type CardJudge = {
-  /** The record with the texts that the policy allows; undefined while there is no decision about them. */
+  /** The record with the texts that the policy allows; undefined while its texts have no decision. */
   shown(content: AgentContent): AgentContent | undefined;
   /**
-   * Decides about the texts of a record. A decision that ends after the decisions about all cards were forgotten is not kept.
-   * Rejects with the reason of the signal when it is aborted, else never.
+   * Decides about the texts of a record. If the decisions about all cards are discarded while this decision is made, it
+   * is not kept. Rejects only with the reason of an aborted signal.
    */
   judge(content: AgentContent, signal: AbortSignal): Promise<JudgedCard>;
-  /** Decisions about the card of a resource are no longer needed; about all cards without one. */
+  /** Discards the decisions about the card of a resource; without a name, the decisions about all cards. */
   forget(resource?: string): void;
 };
 
@@ -32,9 +32,10 @@ export const unguardedCards: CardJudge = {
 };
 
 /**
- * Judges the names, descriptions and skills of cards by a served policy before they are stored, because models read them.
- * Masked texts are shown masked. If the policy denies a card, its texts are judged one by one, and those that are denied are
- * replaced: the agent itself stays, because the gateway serves it. A decision is kept until the texts or the policy change.
+ * Judges the names, descriptions and skills of cards by a served policy before they are stored, because models read
+ * them. Masked texts are shown masked. If the policy denies a card, its texts are judged one by one, and the denied
+ * texts are replaced: the agent itself stays listed, because the gateway serves it. A decision is kept until the texts
+ * or the policy change.
  */
 export function createCardJudge(guard: StorageGuard): CardJudge {
   let decisions = new Map<string, Decision>();

@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a catalogue that cann
     },
   );
 
-  test('a worker that has not been able to follow the resources for more than 60 seconds is not ready until it is', async () => {
+  test('a worker that cannot follow the resources for more than 60 seconds is not ready until it can follow them again', async () => {
     const still = createFakeClock();
     await using worker = await openCatalogue({ config: { role: 'worker' }, overrides: { clock: still } });
     const readyz = async () => (await fetch(`${worker.adminUrl}/readyz`)).status;

@@ -23,7 +23,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
   const time = { offset: 0 };
   const clock = { now: () => performance.now() + time.offset, date: () => new Date() };
 
-  /** Each check takes until the test decides. */
+  /** Each check of this guard takes until the test decides. */
   const guard: StorageGuard = {
     judge: (texts, signal) =>
       new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catal
   const makeOld = () =>
     world.database.sql`update catalogue.feed set current_at = clock_timestamp() - make_interval(secs => 61)`;
 
-  /** A worker without a policy stored two agents; another one follows it, with a policy. */
+  /** A worker without a policy has stored two agents; another worker with a policy replaces it. */
   beforeEach(async () => {
     parts = new AsyncDisposableStack();
     checks = [];

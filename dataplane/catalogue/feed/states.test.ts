@@ -25,7 +25,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
     });
   };
 
-  /** Of an agent that is served and active. */
+  /** The events of an agent that is served and active. */
   const begun = ['agent.version.selected', 'agent.activated'];
   const eventsOf = async ({ agentId }: AgentSketch) => {
     const rows = await world.database.sql<{ type: string }[]>`

@@ -13,7 +13,7 @@ import { followAgents } from './follow-agents.ts';
 import { unguardedCards } from './judge-card.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a worker of the catalogue that starts again'), () => {
-  test('a start compares the stored agents in one statement, and writes only the one that changed', async () => {
+  test('a start compares the stored agents in one statement, and writes only the agent that changed', async () => {
     await using parts = new AsyncDisposableStack();
     const resources = parts.use(await startFakeApiServer());
     const files = parts.use(await openTestDatabase());

@@ -4,7 +4,8 @@ import type { AgentContent } from '../records/agent-content.ts';
 import { leaveWorkspaces, writeEntry } from '../search/write-entry.ts';
 
 /**
- * Stores the observed state of an agent, and changes nothing if it is already stored. The caller holds the transaction.
+ * Stores the observed state of an agent; a state that is already stored changes nothing. The caller provides the
+ * transaction.
  * @returns whether anything changed
  * @throws SqlUnavailableError
  */
@@ -38,8 +39,8 @@ export async function writeAgent(sql: TransactionSql, agent: AgentContent): Prom
 }
 
 /**
- * Stores a changed agent with the texts that it had, because those of its card are not judged yet. An agent that is not known
- * is not stored.
+ * Stores a changed agent with its former texts, because the texts of its card are not judged yet. An unknown agent is
+ * not stored.
  * @throws SqlUnavailableError
  */
 export async function writeWithFormerTexts(sql: TransactionSql, agent: AgentContent): Promise<boolean> {
@@ -50,7 +51,7 @@ export async function writeWithFormerTexts(sql: TransactionSql, agent: AgentCont
 
 type CardText = Pick<AgentContent, 'name' | 'description' | 'skills'>;
 
-/** The agent with the texts that are stored. An agent without skills has none that could be shown. */
+/** The agent with the stored texts. If no skills are stored, no skill is shown. */
 export function withFormerTexts(agent: AgentContent, { name, description, skills }: CardText): AgentContent {
   return { ...agent, name, description, skills: agent.skills.length === 0 ? [] : skills };
 }
@@ -70,7 +71,8 @@ export async function markRemoved(sql: TransactionSql, resource: string): Promis
 }
 
 /**
- * No answer has the interface of an agent of these resources until it is stored again: the removal of the agents is not confirmed.
+ * Hides the interfaces of the agents of these resources in all answers until the agents are stored again, because their
+ * removal is not confirmed.
  * @throws SqlUnavailableError
  */
 export async function hideInterfaces(sql: Sql, resources: readonly string[]): Promise<void> {

@@ -63,7 +63,7 @@ function agentOperations(version: ApiVersion): readonly Row[] {
       obligations: ['catalogue:list:view', 'catalogue:list:only-active', 'catalogue:list:cursor'],
       run: limited(listAgents(version)),
     },
-    // Before the agent of an id: `search` is no id.
+    // This route precedes the route of an agent by id, because `search` is not an id.
     {
       name: 'searchAgents',
       method: 'POST',
@@ -135,7 +135,7 @@ const healthOperations: readonly Row[] = [
   },
 ];
 
-/** Every operation of the catalogue. It has none that creates, changes, deletes, deploys or invokes an agent. */
+/** Every operation of the catalogue. No operation creates, changes, deletes, deploys or invokes an agent. */
 export const catalogueTable: ApiTable<Catalogue, CatalogueCaller, CatalogueErrorCode, CatalogueOperation> = {
   operations: [...apiVersions.flatMap(agentOperations), ...healthOperations],
   errors: catalogueErrors,

@@ -9,7 +9,7 @@ import type { RequestLimiter } from './limit-requests.ts';
 export type Catalogue = AgentSearchPorts & {
   readonly limiter: RequestLimiter;
   readonly cursors: PageCursors;
-  /** Why the process is not ready; empty if it is. */
+  /** The reasons why the process is not ready; empty if it is ready. */
   readonly problems: () => Promise<readonly string[]>;
 };
 

@@ -11,7 +11,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('clients of the catalo
     async (path) => {
       let isEndless = true;
       let asked = 0;
-      // The rights of a caller on agents without an end, none of which fulfils the filters.
+      // A store in which the caller has rights on an unlimited number of agents, none of which match the filters.
       const relations: Pick<Relations, 'nextObjects' | 'checkEach'> = {
         checkEach: async (_subject, _relation, objects) => objects.map(() => false),
         async nextObjects(_subject, _relation, _type, { from, limit }) {

@@ -11,7 +11,7 @@ export function catalogueErrorOf(error: unknown): CatalogueErrorCode | undefined
   if (error instanceof RelationsUnavailableError) {
     return error.isLate ? 'dependency_timeout' : 'authorization_unavailable';
   }
-  // The names of the caller are too long for the store of rights, so that it can have none.
+  // The names of the caller are too long for the store of rights, so that the caller can have no right.
   if (error instanceof RelationsModelError) return 'unauthenticated';
   if (error instanceof ModelsError) {
     if (error.code === 'denied' || error.code === 'refused') return 'invalid_request';

@@ -13,7 +13,7 @@ const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalogue'), () => {
   const parts = new AsyncDisposableStack();
-  /** While it is set every question about rights fails with it, or waits for it. */
+  /** While `fault` is set, every question about rights fails with this error or waits for it. */
   const rights = { fault: undefined as Error | undefined, gate: Promise.resolve() as Promise<unknown>, asked: 0 };
   let world: CatalogueWorld;
   let agent: AgentSketch;

@@ -6,9 +6,9 @@ import { findShownAgent } from '../records/read-agents.ts';
 import type { CatalogueRequest, CatalogueResponse } from './catalogue.ts';
 
 /**
- * One agent. The rights are checked from the side of the caller before the row is read, so that the same statements
- * with the same parameters and results run for a hidden agent and for a missing one (`catalogue:get:hidden-same-404`).
- * They are checked again for the agent that was read.
+ * One agent. The rights are checked from the side of the caller before the row is read, so that a hidden agent and a
+ * missing agent cause the same statements with the same parameters and results (`catalogue:get:hidden-same-404`). The
+ * rights on the agent that was read are checked again.
  */
 export async function getAgent({ service, caller, path }: CatalogueRequest): Promise<CatalogueResponse> {
   const { database, relations } = service;

@@ -14,7 +14,7 @@ import type { AgentSketch } from '../testing/agent-resources.ts';
 import { startCatalogue } from '../testing/start-catalogue.ts';
 
 const missing = '01890a5d-ac96-774b-bcce-b302099a80ff';
-/** As long as the name of the workspace `hidden`, so that requests have equal bytes. */
+/** This name has the same length as the workspace `hidden`, so that requests have equal sizes. */
 const missingWorkspace = 'absent';
 const headers = { 'x-user-id': 'bob', 'x-tenant-id': 'acme' };
 const bob = userSubject({ issuer: tenantIssuer('acme'), subject: 'bob' });
@@ -49,8 +49,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the work for a hidden
     const modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');
     writeFileSync(modelsFile, 'embedding: []\n');
     const listen = { host: '127.0.0.1', port: 0 };
-    // A replica of the API without a worker sends statements for requests, and every 5 s one that checks for lost
-    // tables.
+    // A replica of the API without a worker sends statements for requests only, and every 5 s one statement that checks
+    // for lost tables.
     const { url } = parts.use(
       await createCatalogueService(
         {

@@ -23,7 +23,8 @@ export function listAgents(version: ApiVersion) {
     using client = watchClient(incoming);
     const { signal } = client;
     if (filters.state === 'degraded') {
-      // Hidden from everyone (`catalogue:state:degraded-hidden`). A caller whose rights are not known is refused all the same.
+      // Degraded agents are hidden from everyone (`catalogue:state:degraded-hidden`). A caller whose rights are not
+      // known is refused nevertheless.
       await nextReach({ relations, caller, right: 'view' }, { from: '', limit: 1 }, signal);
       return success({ items: [], nextCursor: null });
     }

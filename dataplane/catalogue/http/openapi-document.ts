@@ -31,7 +31,7 @@ function catalogueDocument(version: ApiVersion): unknown {
   });
 }
 
-/** Where each document is served, without a token. */
+/** The paths at which the documents are served without a token. */
 export function catalogueDocuments(): Readonly<Record<string, unknown>> {
   return Object.fromEntries(apiVersions.map((version) => [`/api/${version}/openapi.json`, catalogueDocument(version)]));
 }

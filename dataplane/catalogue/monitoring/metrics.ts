@@ -19,19 +19,24 @@ const changes: readonly FeedChange[] = ['written', 'removed', 'failed'];
 type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> & {
   readonly registry: Metrics;
   feedChanged(change: FeedChange): void;
-  /** The state of the feed at a scrape; undefined in a process without one. */
+  /** Receives the state of the feed at a scrape; undefined in a process without a feed. */
   feed(state: Pick<AgentFeed, 'pending' | 'isPaused'> | undefined): void;
-  /** How old the stored agents are, seconds; undefined where nothing was stored or the database did not answer. */
+  /**
+   * Receives the age of the stored agents, seconds; undefined if no agent was stored or the database did not answer.
+   */
   feedAge(seconds: number | undefined): void;
   eventEnded(end: RelayEnd): void;
-  /** The events that wait; undefined where none are delivered or the database did not answer. */
+  /**
+   * Receives the state of the waiting events; undefined if this installation delivers no events or the database did not
+   * answer.
+   */
   outbox(found: OutboxState | undefined): void;
   /** Agents that are found by their words only; undefined in a process that does not embed, or without an answer of the database. */
   missingVectors(found: MissingVectors | undefined): void;
   /** An attempt to give an agent its vector. */
   embeddingEnded(end: EmbeddingEnd): void;
   databaseAnswers(answers: boolean): void;
-  /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
+  /** Receives whether the newest change of a followed file was refused, so that the earlier content is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
   /** The cards that this process shows are judged by no policy. */
   unguarded(): void;

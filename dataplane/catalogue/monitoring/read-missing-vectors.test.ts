@@ -22,7 +22,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents without a vect
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  test('agents without a vector, with one of another profile and with a refused text are counted up to the limit', async () => {
+  test('agents without a vector, with a vector of another profile and with a refused text are counted up to the limit', async () => {
     await insert(5, Buffer.alloc(256), 'words');
     await insert(3, null, null);
     await insert(2, Buffer.alloc(256), 'former');

@@ -11,7 +11,10 @@ export type MissingVectors = {
 /** A scrape reads no more rows of an index than this, and its cost does not depend on the number of agents. */
 export const mostAgentsCounted = 10_000;
 
-/** @param key of the vectors of the profile; undefined where no agent needs a vector. @throws SqlUnavailableError */
+/**
+ * Counts agents whose vector is missing, for one scrape. @param key of the vectors of the profile; undefined where no
+ * agent needs a vector. @throws SqlUnavailableError
+ */
 export async function readMissingVectors(sql: Sql, key: string | undefined): Promise<MissingVectors> {
   if (key === undefined) return { missing: 0, refused: 0 };
   const most = mostAgentsCounted;

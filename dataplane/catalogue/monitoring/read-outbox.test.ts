@@ -22,7 +22,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox in a scrap
     await insert(3, false, false, 5_000);
     await insert(2, false, true, 9_000);
     await insert(4, true, false, 9_000);
-    // Another relay delivered it after it was parked.
+    // Another relay delivered this event after it was parked.
     await insert(1, true, true);
     const { open, oldestSeconds, parked } = await readOutbox(world.database.sql);
     expect([open, parked]).toEqual([3, 2]);

@@ -4,12 +4,15 @@ import type { Sql } from '#sql/connect';
 export type OutboxState = {
   /** Events that are neither delivered nor parked. */
   readonly open: number;
-  /** For how long the first of them has waited, since it happened or since a replay, seconds; 0 without one. */
+  /** How long the oldest open event has waited since it happened or since a replay, seconds; 0 without open events. */
   readonly oldestSeconds: number;
   readonly parked: number;
 };
 
-/** Two indexes answer it, whatever was delivered. @throws SqlUnavailableError */
+/**
+ * Reads the state of the outbox. Two indexes answer the statement, however many events were delivered. @throws
+ * SqlUnavailableError
+ */
 export async function readOutbox(sql: Sql): Promise<OutboxState> {
   const [row] = await sql<OutboxState[]>`
     select count(*)::int as open,

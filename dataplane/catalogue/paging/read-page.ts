@@ -20,18 +20,22 @@ type PageQuery = {
   readonly after: string | undefined;
   readonly limit: number;
 };
-/** Agents of one read; `from` is the id from which the next read begins, undefined at the end. */
+/** The agents of one read; `from` is the id at which the next read begins, undefined after the last read. */
 type Part = { readonly agents: readonly ReadAgent[]; readonly from: string | undefined };
 
-/** Agents of the first question, and of later ones: few pages of a caller without filters need a second one. */
+/**
+ * How many agents the first question about a page covers, and later questions: few pages of a caller without filters
+ * need a second question.
+ */
 const sizes = { first: 200, growth: 5, most: 5_000 } as const;
-/** Agents of one statement for a caller whose reach the store does not list. */
+/** How many agents one statement reads for a caller for whom the store does not list the reachable agents. */
 const walked = 250;
 
 /**
  * One page of the agents that a caller may view. Rights are part of the candidate loop, so that a page is full whenever
- * there are enough agents, and neither its size nor its cost tells about others (docs/design/catalogue.md). The rights
- * on the read agents are checked again: agents whose right was withdrawn meanwhile are not returned.
+ * there are enough agents, and neither its size nor its cost reveals agents that the caller may not view
+ * (docs/design/catalogue.md). The rights on the read agents are checked again: agents whose right was withdrawn
+ * meanwhile are not returned.
  * @throws RelationsUnavailableError, SqlUnavailableError, and the reason of the signal
  */
 export async function readPage(parts: PageParts, { caller, filters, after, limit }: PageQuery): Promise<Page> {

@@ -1,6 +1,6 @@
 import type { AgentLifecycle, AgentProtocol, AgentSkill, ImplementationType } from '#contracts/catalogue';
 
-/** The stored content of one agent. The names are those of the columns. */
+/** The stored content of one agent. The member names are the column names. */
 export type AgentContent = {
   readonly agent_id: string;
   /** Name of the Agent. */
@@ -25,8 +25,8 @@ export type AgentContent = {
   readonly is_contested: boolean;
 };
 
-/** An agent in the form in which it is read for an answer. */
+/** An agent as it is read for an answer. */
 export type ReadAgent = AgentContent & {
-  /** Whether the resources of the agents were followed until shortly before the read. */
+  /** Whether the feed followed the resources of the agents until shortly before the read. */
   readonly is_current: boolean;
 };

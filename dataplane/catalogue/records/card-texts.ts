@@ -7,7 +7,7 @@ type CardPart = Pick<AgentContent, 'name' | 'description' | 'skills'>;
 
 const { title, description: longest } = catalogueLimits;
 
-/** The texts of a card in a fixed order: those of the agent, then those of each skill. */
+/** The texts of a card in a fixed order: first the texts of the agent, then the texts of each skill. */
 export function cardTexts(card: CardPart): readonly string[] {
   const texts: string[] = [];
   mapTexts(card, (text) => {
@@ -18,8 +18,8 @@ export function cardTexts(card: CardPart): readonly string[] {
 }
 
 /**
- * The record with other texts, which are made safe like those of a card.
- * @param texts one for each text of `cardTexts`, in its order
+ * The record with its texts replaced. The new texts are made safe in the same way as the texts of a card.
+ * @param texts one text for each text of `cardTexts`, in the same order
  * @throws RangeError for fewer or more texts
  */
 export function withCardTexts(agent: AgentContent, texts: readonly string[]): AgentContent {
@@ -33,7 +33,10 @@ export function withCardTexts(agent: AgentContent, texts: readonly string[]): Ag
   return { ...agent, ...card };
 }
 
-/** @param change gets each text with the maximum number of its code points, and the function that makes it safe */
+/**
+ * @param change receives each text with the maximum number of its code points, and the function that makes the text
+ * safe
+ */
 function mapTexts(
   card: CardPart,
   change: (text: string, most: number, clean: (text: string, most: number) => string) => string,

@@ -1,7 +1,7 @@
 import type { AgentRecord } from '#contracts/catalogue';
 import type { ReadAgent } from './agent-content.ts';
 
-/** The record for one caller. @param mayInvoke whether the caller has the right invoke at this moment */
+/** The record as one caller sees it. @param mayInvoke whether the caller has the right invoke at this moment */
 export function describeRecord(agent: ReadAgent, mayInvoke: boolean): AgentRecord {
   const address = mayInvoke ? invocationOf(agent) : undefined;
   return {
@@ -20,8 +20,9 @@ export function describeRecord(agent: ReadAgent, mayInvoke: boolean): AgentRecor
 }
 
 /**
- * The interface of an agent that takes calls now: its version is ready, the rights of its resource are stored and its route
- * is loaded by the gateways, all as of a moment ago. An agent over MCP has none while its exposure is R1.
+ * The interface of an agent that accepts calls now: its version is ready, the rights of its resource are stored and the
+ * gateways have loaded its route, all according to the last observation. An agent over MCP has no interface while its
+ * exposure is R1.
  */
 function invocationOf(agent: ReadAgent): AgentRecord['invocationInterface'] {
   const { state, url, version_id: versionId, protocol, exposure, is_current: isCurrent } = agent;

@@ -1,7 +1,7 @@
-/** Stands for a part of a text that is not shown. */
+/** The text that replaces a removed part of a text. */
 export const removed = '[removed]';
 
-/** An address with a scheme, up to the next one. */
+/** An address with a scheme; it ends before the next address. */
 const address = /[a-z][a-z0-9+.-]{1,15}:\/\/(?:(?![a-z][a-z0-9+.-]{1,15}:\/\/)[^\s<>"'`])+/gi;
 /** A name of the cluster, with its port and path. */
 const internalName =
@@ -21,12 +21,12 @@ const mailAddress = /^(?:mailto|e-?mail):[^:@]+@[^:@]+$/i;
 /** Bodies whose documents are named by a number, such as RFC:2616. */
 const standards = /^(?:BCP|CVE|CWE|DIN|EN|IEC|IEEE|ISO|NIST|PEP|RFC|STD)$/i;
 
-/** With `keepsPorts`, a name with a port is not removed. */
+/** If `keepsPorts` is true, a name with a port is not removed. */
 type AddressOptions = { readonly keepsPorts: boolean };
 
 /**
- * A text without addresses of the inside of an installation and without credentials. An address over https with a
- * public name is not removed, if no part of it is such an address.
+ * The text without internal addresses of an installation and without credentials. An address over https with a public
+ * name is kept, if no part of it is an internal address.
  */
 export function hideAddresses(text: string, options: AddressOptions): string {
   let shown = '';
@@ -60,9 +60,10 @@ function withoutCredentials(word: string): string {
 }
 
 /**
- * Whether a name and a number are a host and its port, and not, for example, a step, a version, a time or a year.
- * An IPv4 address and localhost have any port. Another name with "." or "-" has port 80 or one of at least three digits, and one without
- * them at least four digits, if it does not name a standard. A number from 1900 to 2039 is a year.
+ * Whether a name and a number are a host and its port, and not, for example, a step, a version, a time or a year. An
+ * IPv4 address and localhost have any port. Another name with "." or "-" needs port 80 or a port of at least three
+ * digits. A name without these characters needs a port of at least four digits and must not name a standard. A number
+ * from 1900 to 2039 is a year.
  */
 function isEndpoint(name: string, port: string): boolean {
   if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(name) || /^localhost$/i.test(name)) return true;

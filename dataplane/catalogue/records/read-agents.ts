@@ -16,9 +16,9 @@ export type AgentFilters = {
 
 type AgentQuery = {
   readonly filters: AgentFilters;
-  /** Only agents with these ids, those of `everyone` only with the protocol A2A; each must be an id. */
+  /** Only agents with these ids; the ids in `everyone` only with the protocol A2A. Each must be a valid id. */
   readonly among?: { readonly own: readonly string[]; readonly everyone: readonly string[] };
-  /** The id after which the agents begin; absent for the first ones. */
+  /** The id after which the page begins; absent for the first page. */
   readonly after: string | undefined;
   readonly limit: number;
 };
@@ -64,7 +64,9 @@ export async function readAgents(
     order by agent_id limit ${limit}`;
 }
 
-/** Decided by the server, so that no row of an agent that is hidden from the caller reaches the process. */
+/**
+ * The database server filters the rows, so that no row of an agent that is hidden from the caller reaches the process.
+ */
 function isAmong(sql: Sql, { own, everyone }: NonNullable<AgentQuery['among']>) {
   const ids = [...new Set([...own, ...everyone])];
   return sql`and agent_id = any(${sql.array(ids)}::uuid[])
@@ -73,7 +75,7 @@ function isAmong(sql: Sql, { own, everyone }: NonNullable<AgentQuery['among']>) 
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether a text is an id of an agent, as the database takes it: a store of rights may have other objects. */
+/** Whether the database accepts the text as an id of an agent: a store of rights may contain other objects. */
 export function isId(text: string): boolean {
   return idForm.test(text);
 }
@@ -86,8 +88,8 @@ export async function readAgentsById(sql: Sql, ids: readonly string[]): Promise<
 }
 
 /**
- * The agent of this id if it has one of the protocols and is not degraded. Without a protocol the statement looks up no row,
- * so that it does not depend on whether there is one. @throws SqlUnavailableError
+ * The agent of this id if it has one of the protocols and is not degraded. Without a protocol the statement reads no
+ * row, so that its cost does not depend on whether the agent exists. @throws SqlUnavailableError
  */
 export async function findShownAgent(
   sql: Sql,

@@ -125,7 +125,7 @@ describe('addresses of the inside', () => {
 });
 
 describe('the id of a skill', () => {
-  test('a number after a colon stays, and other addresses and credentials do not', () => {
+  test('a number after a colon is kept in an id, and other addresses and credentials are removed', () => {
     expect(safeId('iso:27001', 20)).toBe('iso:27001');
     expect(safeId('redis:6379', 20)).toBe('redis:6379');
     expect(safeId('admin:secret@db:5432', 20)).toBe('[removed]');

@@ -18,7 +18,7 @@ type EntryRow = {
   readonly vector: string;
 };
 
-/** The label of an agent that a caller reaches over A2A only, because every caller has the right there. */
+/** The label of an agent that the caller reaches over A2A only, because every caller has that right. */
 export function labelOverA2a(agentId: string): string {
   return `a2a/${agentId}`;
 }
@@ -28,7 +28,10 @@ export function agentOfEntry(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
 
-/** The partition of the index with the agents of a workspace and their vectors of a profile; without one, with none. */
+/**
+ * The partition of the index with the agents of a workspace and their vectors of a profile; without a profile, the
+ * partition without vectors.
+ */
 export function partitionOf(workspace: string, profile: EmbeddingProfile | undefined): string {
   return `${profile === undefined ? '' : vectorsKey(profile)}/${workspace}`;
 }
@@ -40,9 +43,9 @@ function partsOf(partition: string): { readonly key: string; readonly workspace:
 }
 
 /**
- * The active agents of a workspace, from which the index is built and which it follows. The labels of an entry are those of
- * its agent, so that a search ranks only the agents that its caller may invoke. When a profile gets another model or dimension, the
- * workspace is another partition: vectors of two models are never in one.
+ * The active agents of a workspace, from which the index is built and which it follows. The labels of an entry are
+ * those of its agent, so that a search ranks only the agents that its caller may invoke. When a profile gets another
+ * model or dimension, the workspace gets another partition: a partition never has vectors of two models.
  */
 export function agentSource({ sql }: Pick<Database, 'sql'>): PartitionSource {
   return readPartitions<string>(

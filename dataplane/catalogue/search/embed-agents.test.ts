@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('vectors of agents'), 
     await until('both are counted', async () => (await ended('written')) >= written + 2);
   });
 
-  test('agents with a vector of another profile get one of the current profile, on both sides of its id', async () => {
+  test('agents with a vector of another profile get a vector of the current profile, in whatever order the ids of the profiles are', async () => {
     const agents = await Promise.all(['earlier', 'later'].map((name) => world.publish(name, { workspace: 'x' })));
     const { sql } = world.database;
     const profiles = async () =>
@@ -160,7 +160,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a profile whose id st
     const loaded = () => world.log().split('model_profiles_loaded').length - 1;
     await until('the agent has a vector', async () => (await entry())?.key !== null);
     const before = await entry();
-    // By words and by its vector the agent is the first.
+    // The agent is the first result of the ranking by words and of the ranking by vectors.
     await until('it is found by its vector', async () => (await scores('tides'))[1] === 1);
     isHeld = true;
     const times = loaded();

@@ -24,7 +24,7 @@ type UnembeddedAgent = {
 
 type EntryKey = Pick<UnembeddedAgent, 'workspace' | 'agent_id'>;
 
-/** `written`: a vector, or an empty one for a text that the gateway refuses. */
+/** `written`: the vector is stored, or an empty vector for a text that the gateway refuses. */
 export type EmbeddingEnd = 'written' | 'failed';
 
 type EmbedOptions = {
@@ -36,13 +36,13 @@ type EmbedOptions = {
 
 const batch = 50;
 
-/** Before the first entry. */
+/** A position before the first entry. */
 const beginning = { workspace: '', agent_id: '00000000-0000-0000-0000-000000000000' } as const;
 
 /**
- * Adds vectors to agents that have none of the current profile. Until then an agent is found by its words, and a failure
- * of the models stops nothing else. A pass ends at the first failure, and the next one begins after that agent, so that a
- * text that always fails does not prevent the embedding of other agents.
+ * Adds vectors to agents that have no vector of the current profile. Until then an agent is found by its words; a
+ * failure of the models has no other effect. A pass ends at the first failure, and the next pass begins after that
+ * agent, so that a text that always fails does not prevent the embedding of other agents.
  */
 export function embedAgents(ports: EmbedPorts, { logger, pollMs, onEnd }: EmbedOptions): WorkLoop {
   let after: EntryKey = beginning;
@@ -69,8 +69,8 @@ export function embedAgents(ports: EmbedPorts, { logger, pollMs, onEnd }: EmbedO
 }
 
 /**
- * The next agents without a vector of the current profile; none without a profile. In parts, each of which an index answers: while
- * all agents have their vectors, none is read.
+ * The next agents without a vector of the current profile; an empty list without a profile. An index answers each part
+ * of the statement: while all agents have their vectors, no row is read.
  */
 async function unembedded(
   { database, profile: profileOf }: EmbedPorts,

@@ -8,7 +8,7 @@ import { labelOverA2a } from './agent-source.ts';
 
 const { PORTCULLIS_INDEX_MIB } = settings;
 const defaultBytes = readEnvironment({ PORTCULLIS_INDEX_MIB }, {}).PORTCULLIS_INDEX_MIB * 1_048_576;
-/** Agents that are loaded, each of which represents fifty. */
+/** Number of agents that are loaded; each represents fifty agents. */
 const loaded = 2_000;
 const agents = 100_000;
 const wordsOfCard = 60;

@@ -5,8 +5,9 @@ import { agentOfEntry } from './agent-source.ts';
 export type ScoredAgent = { readonly agentId: string; readonly score: number };
 
 /**
- * The agents of the merged rankings with scores above 0, at most 1. Agents whose vector is not nearer than the floor count as if
- * the ranking of vectors did not have them. While a change of an agent is applied to the index, it has two entries: the better one counts.
+ * The agents of the merged rankings with scores above 0, at most 1. Agents whose vector is not nearer than the floor
+ * count as if the ranking of vectors did not have them. While a change of an agent is applied to the index, it has two
+ * entries, of which the entry with the higher score counts.
  */
 export function scoreAgents(
   [byTerms = [], byVectors]: readonly (readonly Candidate[])[],

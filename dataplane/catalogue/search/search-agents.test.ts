@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search during chang
   let world: CatalogueWorld;
   const search = (candidates: SearchIndex['candidates'], workspaceId = 'support', { floor = 0, minScore = 0 } = {}) => {
     const { database, relations } = world;
-    // The rest of the index is not used by a search.
+    // A search uses only this member of the index.
     const index = { candidates } as SearchIndex;
     const subject = { issuer: 'https://people.example', subject: 'ann' };
     return searchAgents(

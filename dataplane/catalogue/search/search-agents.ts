@@ -22,7 +22,7 @@ export type AgentSearchPorts = {
   readonly models: Models;
   /** The profile of the vectors; undefined where agents are found by their words only. */
   readonly profile: () => EmbeddingProfile | undefined;
-  /** How near a description must be to a query for its vector to count. */
+  /** The minimum similarity of a description to a query for its vector to count. */
   readonly floor: SimilarityFloor;
 };
 
@@ -40,28 +40,30 @@ type AgentSearch = {
 
 type FoundAgent = { readonly agent: ReadAgent; readonly score: number };
 
-/** Agents of one batch, for a caller whose reach the store does not list. */
+/** How many agents one batch has, for a caller for whom the store does not list the reachable agents. */
 const batch = 1_000;
-/** Ids of the first statement that searches for an agent of the workspace, and of later ones. */
+/** How many ids the first statement has that searches for an agent of the workspace, and later statements. */
 const lookedUp = { first: 250, growth: 5, most: 10_000 } as const;
 
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
- * frequencies of terms are computed within these, so that other agents change neither the matches nor their order
- * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking. An agent that
- * neither a word nor its vector relates to the query is no match (`catalogue:search-response:empty`).
- * @throws RelationsUnavailableError, SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
+ * frequencies of terms are computed from these agents only, so that other agents change neither the matches nor their
+ * order (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every
+ * ranking. An agent that neither a word nor its vector relates to the query is no match
+ * (`catalogue:search-response:empty`).
+ * @throws RelationsUnavailableError, SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer
+ * instead
  */
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
   const reach = await invocable(ports, search);
-  // The query, the floor and the index are of one profile, whatever changes meanwhile.
+  // The query, the floor and the index use the same profile, even if the profile is changed meanwhile.
   const profile = ports.profile();
   const { legs, floor } = await legsOf(ports, search, profile);
-  // First, so that a workspace of hidden agents costs the statements of a missing one.
+  // This check is first, so that a workspace of hidden agents causes the same statements as a missing one.
   if (!(await hasEntry(database.sql, workspaceId, reach))) return [];
-  // Read after the rights: the index then contains every agent that they may name.
+  // The change number is read after the rights, so that the index contains every agent that the rights may name.
   const changeNo = await newestChange(database.sql, workspaceId);
   if (changeNo === undefined) return [];
   const rankings = await index.candidates(
@@ -100,7 +102,7 @@ async function presentOf(
   return current.filter((_one, at) => allowed[at]);
 }
 
-/** Whether an agent, in its stored state, matches a search. */
+/** Whether the stored state of an agent matches a search. */
 function isCandidate(agent: AgentContent, { workspaceId, protocols, implementationTypes }: AgentSearch): boolean {
   return (
     agent.state === 'active' &&
@@ -159,7 +161,9 @@ function conditionOf({ protocols, implementationTypes }: AgentSearch): { readonl
 
 type Invocable = Record<'own' | 'everyone', readonly string[]>;
 
-/** The agents that the caller may invoke; those of the workspace only, if the store does not list its reach. */
+/**
+ * The agents that the caller may invoke; only those of the workspace, if the store does not list the reachable agents.
+ */
 async function invocable({ relations, database }: AgentSearchPorts, search: AgentSearch): Promise<Invocable> {
   const { caller, workspaceId, call } = search;
   const rights = { relations, caller, right: 'invoke' } as const;

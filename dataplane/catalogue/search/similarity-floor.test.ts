@@ -9,7 +9,10 @@ const profile = (id: string): EmbeddingProfile => ({
 const unit = (degrees: number): Float32Array =>
   Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
 
-/** The first task and its description at 0°, all other tasks at 90°, the second description at 60° and the others at 180°. */
+/**
+ * Scripted vectors: the first task and its description at 0°, all other tasks at 90°, the second description at 60° and
+ * the others at 180°.
+ */
 function scripted(): Pick<Models, 'embed'> & { calls: number; failure: Error | undefined } {
   const models = {
     calls: 0,

@@ -12,15 +12,15 @@ const subjects = [
   ['Какие документы нужны для визы?', 'Помогает оформить заявление в консульство.'],
 ] as const;
 
-/** How near unrelated texts are to each other in a profile; measured with the model once, and kept for the process. */
+/** The similarity of unrelated texts in a profile; measured with the model once, and kept until the process ends. */
 export type SimilarityFloor = {
   /** The highest cosine of a task and a description of another subject. @throws ModelsError */
   of(profile: EmbeddingProfile, call: ModelCall): Promise<number>;
 };
 
 /**
- * A cosine has another meaning for each model: for one of them unrelated texts are at 0.1, for another at 0.8. So the bound is
- * measured with the model itself (docs/design/catalogue.md).
+ * The meaning of a cosine depends on the model: unrelated texts have 0.1 with one model and 0.8 with another. So the
+ * bound is measured with the model itself (docs/design/catalogue.md).
  */
 export function createSimilarityFloor(models: Pick<Models, 'embed'>): SimilarityFloor {
   const measured = new Map<string, Promise<number>>();
@@ -29,7 +29,7 @@ export function createSimilarityFloor(models: Pick<Models, 'embed'>): Similarity
       const key = JSON.stringify(profile);
       const shared = measured.get(key);
       if (shared !== undefined) return await unlessAborted(shared, signal);
-      // Without the signal of this search: others wait for the same answer.
+      // This call is made without the signal of this search, because other searches wait for the same answer.
       const floor = measure(models, profile, call);
       measured.set(key, floor);
       floor.catch(() => measured.delete(key));
@@ -65,7 +65,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
-/** Of two vectors of unit length. */
+/** The cosine of two vectors of unit length. */
 function cosineOf(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 }

@@ -5,7 +5,7 @@ import type { AgentVersion } from '#resources/agent-version';
 import { apiVersion } from '#resources/kinds';
 import type { Condition } from '#resources/metadata';
 
-/** The fields of an agent that a test sets; the others are those of an agent that accepts calls. */
+/** The fields of an agent that a test sets; the other fields have the values of an agent that accepts calls. */
 export type AgentSketch = {
   readonly name: string;
   readonly agentId: string;
@@ -26,7 +26,7 @@ export type AgentSketch = {
   readonly isRouted: boolean;
   readonly isConsistent: boolean;
   readonly cardReason: string;
-  /** When the conditions changed last. */
+  /** The time of the last change of the conditions. */
   readonly since: Date;
 };
 

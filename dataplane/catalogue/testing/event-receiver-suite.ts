@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import type { CloudEvent, EventReceiver } from '../events/ports.ts';
 
-/** A place that receives events, for one test. It refuses events of more than 1,500 bytes. */
+/** A receiver of events under test. It refuses events of more than 1,500 bytes. */
 type ReceiverUnderTest = AsyncDisposable & {
   /** A client of the place; the suite disposes it. */
   connect(): EventReceiver;

@@ -52,9 +52,9 @@ export type CatalogueWorld = AsyncDisposable & {
 export type CatalogueParts = {
   readonly overrides?: CatalogueOverrides;
   readonly config?: Partial<CatalogueConfig>;
-  /** A server of resources that outlives the service, instead of an empty one. */
+  /** A server of resources that runs longer than the service; by default the service gets an empty one of its own. */
   readonly resources?: FakeApiServer;
-  /** Where the rights are, instead of in PostgreSQL. */
+  /** Opens the store of rights; by default the rights are in PostgreSQL. */
   readonly openRights?: (database: Database) => Promise<Relations>;
 };
 

@@ -8,7 +8,7 @@ const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
 type Seen = { readonly path: string; readonly message: Record<string, unknown> };
 
-/** One turn with a server; the parts of the reply, and the requests of the server. */
+/** Runs one turn against a server; returns the parts of the reply, and the requests that the server received. */
 async function turn(
   answers: Readonly<Record<string, (response: ServerResponse) => void>>,
   said: { readonly contextId?: string; readonly taskId?: string } = {},

@@ -8,11 +8,11 @@ type Turn = {
   /** The person. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Context of an earlier turn; a new one when absent. */
+  /** The context of an earlier turn; a new context when absent. */
   readonly contextId: string | undefined;
-  /** The task that asked for this message. */
+  /** The task that requested this message. */
   readonly taskId: string | undefined;
-  /** Its abort ends the turn and cancels the task. */
+  /** Aborting this signal ends the turn and cancels the task. */
   readonly signal: AbortSignal;
 };
 
@@ -20,9 +20,9 @@ const cancelMs = 2_000;
 
 /**
  * Sends one message (A2A 1.0, `POST /message:stream`) and yields the parts of the reply as they arrive; an agent that
- * does not stream is called with `message:send`. The last part is `ended`, `asked` or `failed`. Never throws. A turn
- * that is left early cancels its task: an agent of a flow refuses that, and its task ends 30 s after its last reader
- * has left.
+ * does not stream is called with `message:send`. The last part is `ended`, `asked` or `failed`. Never throws. A caller
+ * that stops reading early cancels the task; an agent of a flow refuses the cancellation, and its task ends 30 s after
+ * its last reader has left.
  */
 export async function* converse(turn: Turn): AsyncGenerator<ReplyPart> {
   let taskId: string | undefined;

@@ -25,8 +25,8 @@ const usualTimeoutMs = 15_000;
 const mostBytes = 8_388_608;
 
 /**
- * One request for JSON, without redirects. Never throws: an answer that is too large, not JSON or not what `read`
- * expects counts as none.
+ * Sends one request for JSON, without redirects. Never throws: an answer that is too large, not JSON or rejected by
+ * `read` counts as no answer.
  */
 export async function callApi<T>(url: URL, call: Call, read: (value: unknown) => T | undefined): Promise<ApiAnswer<T>> {
   const { method = 'GET', headers, body, timeoutMs = usualTimeoutMs, signal } = call;
@@ -54,7 +54,7 @@ export async function callApi<T>(url: URL, call: Call, read: (value: unknown) =>
 
 const jsonType = { 'content-type': 'application/json' };
 const mostMessage = 2_000;
-/** Between the sentence of a refusal and its places. */
+/** The separator between the sentence of a refusal and its places. */
 export const betweenPlaces = ' · ';
 
 /** The members of an error body; the services nest them below `error` or not. */

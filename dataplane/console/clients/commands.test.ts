@@ -8,7 +8,7 @@ const running = { kind: 'value', value: { ...operation, state: 'running' }, etag
 const succeeded = { kind: 'value', value: { ...operation, state: 'succeeded' }, etag: undefined } as const;
 const refused = (status: number) => ({ kind: 'refused', status, code: 'c', message: 'm' }) as const;
 
-/** A management API that gives these answers in turn, and the last one from then on. */
+/** A management API that returns these answers one after another; the last answer is repeated. */
 function answering(answers: readonly unknown[]) {
   const sent: (Call | undefined)[] = [];
   const api = {

@@ -8,7 +8,7 @@ import type { ManagementApi } from './management-api.ts';
 
 type Operation = z.infer<typeof operationSchema>;
 
-/** How long a page waits for the end of a command, milliseconds; the command continues without it. */
+/** How long a page waits for the end of a command, milliseconds; afterwards the command continues in the background. */
 const longestMs = 8_000;
 const pauseMs = 150;
 /** The pause after an answer that the API cannot give now, as beyond the limit of requests. */
@@ -22,7 +22,7 @@ export async function runPolicyCommand(
     readonly method: 'POST' | 'PUT';
     readonly body: unknown;
     readonly etag?: string | undefined;
-    /** The idempotency key of a form: a form that is sent twice is one command. A new one when absent. */
+    /** The idempotency key of a form: a form that is sent twice is one command. When absent, a new key is made. */
     readonly key?: string | undefined;
   },
 ): Promise<ApiAnswer<Operation>> {

@@ -27,7 +27,7 @@ export const noRights: OwnRights = {
 /** Pages of other services do not wait longer for an API that hangs. */
 const rightsMs = 3_000;
 
-/** Longer than the API waits for a change. */
+/** This timeout is longer than the time for which the API waits for a change. */
 const longPollMs = 30_000;
 
 export function createManagementApi(origin: URL, token: string): ManagementApi {

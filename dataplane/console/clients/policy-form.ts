@@ -5,10 +5,10 @@ import type { BaselineRule, Rule, Section } from '#contracts/policy';
 import { jsonOrUndefined } from '#kit/json/json-or-undefined';
 import { readPolicySource, writePolicySource } from './policy-source.ts';
 
-/** Where the rules of a form run; a shared rule runs in both stages. */
+/** The stages in which the rules of a form run; a shared rule runs in both stages. */
 export const formSections = ['shared', 'request', 'response'] as const;
 export type FormSection = (typeof formSections)[number];
-/** always: a baseline rule; the others are additional ones. */
+/** The mode always marks a baseline rule; the other modes mark additional rules. */
 export const formModes = ['always', 'enforce', 'observe'] as const;
 
 /** The members of one rule as texts of a form. Members that the form does not show stay in `rest`, as JSON. */
@@ -20,7 +20,7 @@ export type RuleFields = {
   readonly timeoutMs: string;
   readonly action: string;
   readonly replacement: string;
-  /** One term in each line, or the pattern; empty for a rule that calls a provider. */
+  /** The terms of the rule, one in each line, or its pattern; empty for a rule that calls a provider. */
   readonly text: string;
   readonly match: string;
   readonly caseSensitive: string;
@@ -96,7 +96,7 @@ export function newRule(section: FormSection, kind: 'stop_list' | 'regex'): Rule
   };
 }
 
-/** The source of a form, as the YAML editor shows it. It is checked like any other source. */
+/** The source that a form describes, as the YAML editor shows it. It is checked like any other source. */
 export function writePolicyForm(form: PolicyForm): string {
   const { name, description, providers } = form;
   const shared = form.rules.filter(({ section }) => section === 'shared').map((rule) => ruleOf(rule));
@@ -116,7 +116,7 @@ function rulesOf(section: FormSection, { baseline, additional }: Section): reado
   ];
 }
 
-/** Undefined for a rule whose terms are not lines. */
+/** The fields of a rule in the form; undefined for a rule whose terms are not lines. */
 function fieldsOf(section: FormSection, rule: Rule, mode: string): RuleFields | undefined {
   const { id, kind, timeoutMs, action, ...others } = rule as BaselineRule & { readonly mode?: string };
   const { mode: _, ...members } = others;

@@ -12,7 +12,7 @@ export type ProofEvent =
   | { readonly kind: 'broken'; readonly chain: string; readonly number: number; readonly problem: string }
   | { readonly kind: 'refused'; readonly answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }> };
 
-/** Entries of one request: the maximum of the API. */
+/** Entries of one request; the API allows no more. */
 const pageSize = 500;
 const mostAttempts = 3;
 /** Requests for one page while the API cannot answer, as beyond the limit of requests, and the pause before each. */
@@ -55,7 +55,7 @@ export async function* proveAuditLog(
     }
     const after = await repeated(() => api.call('/api/v1/audit/chains', auditChainsSchema));
     if (after.kind !== 'value') return yield { kind: 'refused', answer: after };
-    // Retention removed entries during the walk: it is proved again.
+    // Retention removed entries while they were read, so that the proof starts again.
     const isRemoved = after.value.items.some(
       ({ chain, removed }) => removed.number !== chains.find((one) => one.chain === chain)?.removed.number,
     );

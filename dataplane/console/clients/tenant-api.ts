@@ -13,8 +13,8 @@ type Person = { readonly subject: string; readonly token: string };
 export type PersonHeaders = Readonly<Record<string, string>>;
 
 /**
- * In production the token identifies the caller. In development mode no token is verified there, and a header names the
- * person.
+ * In production the token identifies the caller. In development mode the service verifies no token, and a header names
+ * the person.
  */
 export function personHeaders(
   { identity, tenant }: Pick<ConsoleConfig, 'identity' | 'tenant'>,
@@ -38,7 +38,7 @@ export function createTenantApi(
         const read = schema.safeParse(value);
         return read.success ? read.data : undefined;
       });
-      // The console calls nothing after the end of a session.
+      // After the end of a session the console sends no requests.
       return answer.kind === 'refused' && answer.status === 401 ? { ...answer, isUnaccepted: true } : answer;
     },
   };

@@ -9,7 +9,7 @@ export function addActivityRoutes(app: Hono<ConsoleEnvironment>): void {
   app.get('/activity', async (context) => {
     const page = context.get('page');
     const asked = context.req.query('outcome') ?? '';
-    // An unknown outcome of a changed address is the same as none.
+    // A changed address can have an unknown outcome; it is ignored.
     const outcome = Object.hasOwn(page.words.act.outcomes, asked) ? asked : '';
     const query = outcome === '' ? '' : `?outcome=${encodeURIComponent(outcome)}`;
     const answer = await context.get('management').call(`/api/v1/activity${query}`, collectedActivitySchema);

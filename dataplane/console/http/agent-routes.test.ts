@@ -33,8 +33,8 @@ const known = { kind: 'value', value: record, etag: undefined };
 const absent = { kind: 'refused', status: 404, code: 'not_found', message: '' };
 
 /**
- * The pages of an agent of ann for a person without the right to view; `asked` lists the requests to the management
- * API.
+ * Opens the pages of an agent of ann for a person without the right to view; `asked` lists the requests to the
+ * management API.
  */
 function open(subject: string, answerOf: (path: string) => unknown, view = false, recordAnswer: unknown = known) {
   const rights = { ...noRights, view };

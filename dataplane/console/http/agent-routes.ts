@@ -26,11 +26,11 @@ import { withMissing } from './with-missing.ts';
 type AgentRoutes = {
   /** The catalogue for the signed-in person. */
   readonly apiOf: (context: ConsoleContext) => TenantApi;
-  /** The gateway that serves agents, for the signed-in person; undefined if this console has none. */
+  /** The gateway that serves agents, called for the signed-in person; undefined if this console has no gateway. */
   readonly gatewayOf: ((context: ConsoleContext) => TenantApi) | undefined;
 };
 
-/** Agents: the list and the search of the catalogue, one agent, and the flows of its versions. */
+/** Adds the pages about agents: the list and the search of the catalogue, one agent, and the flows of its versions. */
 export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf }: AgentRoutes): void {
   app.get('/agents', async (context) => {
     const page = context.get('page');
@@ -86,8 +86,8 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
     ]);
     if (record.kind !== 'value') {
       if (!isAbsent(record) || managed === undefined) return answerRefusal(context, page.words.agents, record);
-      // The agent may exist without a record that the person may view, so only the management API can tell that it does
-      // not exist.
+      // The agent may exist although the person may not view its record, so only the management API can tell that it
+      // does not exist.
       if (managed.kind !== 'value') return answerRefusal(context, page.words.agents, managed);
     }
     const card = record.kind === 'value' ? record.value : undefined;
@@ -129,7 +129,7 @@ export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, gatewayOf
 /** Maximum number of pages of 100 agents that are read for the names of their workspaces. */
 const mostPages = 10;
 
-/** The workspaces of the agents that the person may view; `isAll` is false if there are agents that were not read. */
+/** The workspaces of the agents that the person may view; `isAll` is false if not all agents were read. */
 async function knownWorkspaces(
   api: TenantApi,
 ): Promise<ApiAnswer<{ readonly names: readonly string[]; readonly isAll: boolean }>> {
@@ -174,7 +174,10 @@ async function searchOne(api: TenantApi, query: string, workspace: string): Prom
   return answer.kind === 'value' ? { ...answer, value: { agents: answer.value, onlyIn: undefined } } : answer;
 }
 
-/** The catalogue searches one workspace; without a choice each known one is searched, best matches first. */
+/**
+ * The catalogue searches one workspace. If the person chose no workspace, each known one is searched, best matches
+ * first.
+ */
 async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswer<FoundAgents>> {
   const known = await knownWorkspaces(api);
   if (known.kind !== 'value') return known;
@@ -198,17 +201,17 @@ async function searchEverywhere(api: TenantApi, query: string): Promise<ApiAnswe
   return { kind: 'value', etag: undefined, value: { agents, onlyIn: isEverywhere ? undefined : answered } };
 }
 
-/** Below the requests that the catalogue takes of one caller at a time. */
+/** This number is below the number of requests that the catalogue accepts from one caller at a time. */
 const workspacesAtOnce = 8;
 const mostWorkspaces = 40;
 
-/** Undefined without the right to view the control plane. */
+/** Reads the declared agents; undefined without the right to view the control plane. */
 async function declaredAgents(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
   return context.get('management').call('/api/v1/agents', managedAgentListSchema);
 }
 
-/** Undefined without the right to view the control plane. */
+/** Reads the versions of an agent; undefined without the right to view the control plane. */
 async function versionsWithoutAgent(context: ConsoleContext) {
   if (!context.get('session').rights.view) return undefined;
   return context.get('management').call('/api/v1/agent-versions/without-agent', versionsWithoutAgentSchema);
@@ -218,7 +221,7 @@ function itemsOf<T>(answer: ApiAnswer<{ readonly items: T[] }> | undefined): T[]
   return answer?.kind === 'value' ? answer.value.items : undefined;
 }
 
-/** Undefined unless the person owns the agent or has the right to view the control plane. */
+/** Reads the managed agent; undefined unless the person owns the agent or has the right to view the control plane. */
 async function managedAgent(context: ConsoleContext, agentId: string, read: Promise<ApiAnswer<AgentRecord>>) {
   if (!(await mayReadVersions(context, () => read))) return undefined;
   const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);

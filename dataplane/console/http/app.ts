@@ -38,13 +38,13 @@ type ConsoleApp = {
   readonly client: OpenIdClient;
   readonly logger: Logger;
   readonly metrics: ConsoleMetrics;
-  /** Aborted when the process begins to shut down. */
+  /** A signal that is aborted when the process begins to shut down. */
   readonly stopping: AbortSignal;
 };
 
 /** Maximum number of bytes of a form: more than a policy that the management API takes. */
 const formBytes = 4_194_304;
-/** Maximum number of bytes of an upload: a file of the largest size with the other members of its form. */
+/** Maximum number of bytes of an upload: a file of the largest size and the other members of its form. */
 const uploadBytes = mostFileBytes + 65_536;
 /** Bytes of a body that are read only to be discarded. */
 const mostDiscarded = 67_108_864;
@@ -104,7 +104,8 @@ function boundForm(maxSize: number, textOf: (words: Words) => string): Middlewar
 }
 
 /**
- * Reads the rest of a body without keeping it: a browser that still sends shows a lost connection in place of the answer.
+ * Reads the rest of a body and discards it: a browser that is still sending would show a lost connection instead of the
+ * answer.
  * @param body of a request that is refused for its size
  */
 async function discard(body: ReadableStream<Uint8Array> | null): Promise<void> {
@@ -134,7 +135,8 @@ function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): v
 }
 
 /**
- * Gives the reason why the pages of a service do not work here, instead of pages that the service would always refuse.
+ * Adds a page that explains why the pages of a service do not work here. Without it, every page would show a refusal of
+ * the service.
  */
 function addClosedPage(app: Hono<ConsoleEnvironment>, path: string): void {
   app.all(`${path}/*`, (context) => {

@@ -17,7 +17,10 @@ const bindingOf = (id: string | null, revision: number) => ({
 const done = { operationId: policyId, kind: 'binding.apply', state: 'running', error: null };
 const mismatch = { kind: 'refused', status: 412, code: 'etag_mismatch', message: '' };
 
-/** Sends the form of a page that showed `shown`. `bindings` are the answers about the model, one after the other. */
+/**
+ * Sends the form of a page that showed `shown`. `bindings` are the answers about the model, in the order of the
+ * requests.
+ */
 async function apply(
   shown: string | undefined,
   bindings: readonly object[],

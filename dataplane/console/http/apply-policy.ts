@@ -9,8 +9,9 @@ import type { ConsoleContext } from './environment.ts';
 import { readForm } from './read-form.ts';
 
 /**
- * Applies a revision to a model; the overview shows the replicas that confirm it. The command is for the application
- * that the page showed: another application that was made in between is shown, and the person is asked again.
+ * Applies a revision to a model; the overview shows the replicas that confirm it. The command is valid only for the
+ * application that the page showed: if another application was made meanwhile, it is shown and the person is asked
+ * again.
  */
 export async function applyPolicy(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');

@@ -12,7 +12,7 @@ import { readablePolicies } from './readable-policies.ts';
 import { withMissing } from './with-missing.ts';
 
 const approvalsPath = '/api/v1/approvals';
-/** Policies whose names are read for one page; others are shown by their ids. */
+/** How many policies have their names read for one page; other policies are shown by their ids. */
 const mostNames = 20;
 
 /** Commands that wait for a second person, and their approval. */
@@ -83,14 +83,14 @@ async function policyNames(api: ManagementApi, ids: readonly string[]): Promise<
   );
 }
 
-/** The right of the command, which its approval needs, too. */
+/** Whether the person has the right of the command, which an approval of the command requires, too. */
 function mayCarryOut(rights: OwnRights, { kind, target }: Approval): boolean {
   return kind === 'policy.archive'
     ? rights.author || rights.policies.includes(target.id)
     : rights.apply || rights.models.includes(target.id);
 }
 
-/** Nobody approves a command that the person, or one that acts for it, sent. */
+/** A person may not approve a command that the person, or an agent that acts for the person, sent. */
 function chainOf(author: AuditAuthor): readonly string[] {
   return author.kind === 'token' ? [author, ...author.actors].map(personKey) : [];
 }

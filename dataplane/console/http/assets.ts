@@ -17,7 +17,7 @@ type Assets = {
   addTo(app: Hono<ConsoleEnvironment>): void;
 };
 
-/** Scripts, styles and icon, read once. A page loads nothing from another host. */
+/** The scripts, styles and icon, read once. A page loads no file from another host. */
 export function openAssets(): Assets {
   const files: Readonly<Record<string, Asset>> = {
     'console.js': asset('text/javascript', script()),
@@ -50,7 +50,10 @@ export function openAssets(): Assets {
   };
 }
 
-/** One file: htmx starts in a task after its own script, and its extensions must be registered by then. */
+/**
+ * The scripts as one file: htmx starts in a task after its own script, and its extensions must be registered before
+ * that.
+ */
 function script(): Buffer {
   const parts = [packaged('htmx.org/dist/htmx.min.js'), own('console.js'), packaged('htmx.org/dist/ext/hx-sse.min.js')];
   return Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n;\n')]));

@@ -12,7 +12,7 @@ import { withMissing } from './with-missing.ts';
 /** Entries of a page of the console. */
 const pageSize = '50';
 
-/** The audit log, and the proof of its chains as a stream. */
+/** Adds the pages of the audit log, and the proof of its chains as a stream. */
 export function addAuditRoutes(app: Hono<ConsoleEnvironment>, stopping: AbortSignal): void {
   app.get('/audit', async (context) => {
     const page = context.get('page');

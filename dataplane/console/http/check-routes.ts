@@ -28,7 +28,7 @@ const policiesPath = '/api/v1/guardrail-policies';
 /** Policies of the choice of the playground. */
 const mostOffered = 50;
 
-/** The tests of a policy in its resource; the contract of the API does not contain them. */
+/** The tests of a policy, as they are in its resource; the contract of the API does not contain them. */
 const testedSchema = z.object({
   items: z.array(
     z.object({
@@ -48,7 +48,7 @@ const testedSchema = z.object({
   ),
 });
 
-/** Checks of definitions and texts: parts of pages, nothing is stored. */
+/** Adds the checks of definitions and texts: they return parts of pages and store nothing. */
 export function addCheckRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post('/policies/check', checkSource);
   app.get('/policies/:id{[0-9a-fA-F-]{36}}/tests', runTests);
@@ -119,7 +119,7 @@ async function showPlayground(context: ConsoleContext): Promise<Response> {
   return answerPage(context, playgroundPage(page, { policies, ...choice, hasMore, problem }));
 }
 
-/** The newest policies; without the right to view them all, those of which the person is an author. */
+/** The newest policies; for a person without the right to view all policies, those of which the person is an author. */
 async function offeredPolicies(context: ConsoleContext): Promise<ApiAnswer<z.infer<typeof policyListSchema>>> {
   const api = context.get('management');
   const held = await api.ownRights();
@@ -138,7 +138,7 @@ function policyOf(context: ConsoleContext, id: string): Promise<ApiAnswer<Policy
   return context.get('management').call(`${policiesPath}/${encodeURIComponent(id)}`, policyDetailSchema);
 }
 
-/** The field of the revision with the newest one of a policy, for a person who chooses another policy. */
+/** The field of the revision, filled with the newest revision of a policy, for a person who chooses another policy. */
 async function newestRevision(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const path = `${policiesPath}/${encodeURIComponent(context.req.query('policy') ?? '')}`;
@@ -150,7 +150,7 @@ async function newestRevision(context: ConsoleContext): Promise<Response> {
   return context.html(await refusedRevision(words, await refusalNotice(words, found)));
 }
 
-/** The fields of one more message: the request names the roles of those that are there. */
+/** The fields of one more message: the request names the roles of the messages that the page already has. */
 async function addMessage(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const number = (context.req.queries('role') ?? []).length + 1;
@@ -180,7 +180,10 @@ async function outcomeOf(context: ConsoleContext): Promise<Markup> {
   return playgroundOutcome(words, { policy: { name, revision }, messages, stage, result });
 }
 
-/** The messages with a text; without any, one empty message. An answer is said by the model, whatever role was chosen. */
+/**
+ * The messages that have a text; if no message has one, a single empty message. The role of an answer is always that of
+ * the model, whatever role was chosen.
+ */
 async function readMessages(context: ConsoleContext, stage: 'request' | 'response') {
   const [chosen, texts] = await Promise.all([readRepeated(context, 'role'), readRepeated(context, 'text')]);
   const all = texts.map((content, at) => ({

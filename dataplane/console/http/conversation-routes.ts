@@ -20,7 +20,7 @@ type ConversationRoutes = {
   readonly stopping: AbortSignal;
 };
 
-/** Longest turn of a page without the script, which shows nothing until its end. */
+/** Longest turn of a page without the script, milliseconds: such a page shows nothing until the end of the turn. */
 const wholeTurnMs = 120_000;
 /** Maximum number of characters of an answer on a page without the script. */
 const mostOfAnswer = 1_000_000;
@@ -77,8 +77,8 @@ export function addConversationRoutes(app: Hono<ConsoleEnvironment>, options: Co
 }
 
 /**
- * The task that the next message belongs to: the task that asks for it. A message that was refused before it reached
- * the agent leaves the question open.
+ * The task that the next message belongs to: the task that requested it. A message that was refused before it reached
+ * the agent does not answer the question of the task.
  */
 function nextTask(events: readonly ReplyPart[], answered: string | undefined): string | undefined {
   const begun = events.find((event) => event.kind === 'begun');
@@ -87,7 +87,7 @@ function nextTask(events: readonly ReplyPart[], answered: string | undefined): s
   return end === 'failed' && begun === undefined ? answered : undefined;
 }
 
-/** The events of a turn until its end, or until the answer is too long: `isCut`, and the turn is ended. */
+/** The events of a turn until its end. If the answer is too long, `isCut` is true and the turn is ended. */
 async function collectTurn(
   turn: AsyncGenerator<ReplyPart>,
 ): Promise<{ readonly events: readonly ReplyPart[]; readonly isCut: boolean }> {

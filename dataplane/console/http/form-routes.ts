@@ -9,7 +9,7 @@ import { keptKey } from './kept-key.ts';
 import { readEdited } from './read-edited.ts';
 import { readForm } from './read-form.ts';
 
-/** Tells the form of the page that it has other rules than before. */
+/** Notifies the form of the page that its rules have changed. */
 const changed = { 'hx-trigger': 'rules-changed' } as const;
 
 /** The form editor of policies: rules that are added and removed, and the change between form and YAML. */
@@ -23,7 +23,7 @@ export function addFormRoutes(app: Hono<ConsoleEnvironment>): void {
   app.post('/policies/convert', convert);
 }
 
-/** Shows the typed policy in the other editor. Nothing is saved. */
+/** Shows the typed policy in the other editor and saves nothing. */
 async function convert(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const { formPages: own } = page.words;

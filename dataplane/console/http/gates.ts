@@ -30,7 +30,7 @@ const policy = [
   'trusted-types console',
 ].join('; ');
 
-/** Headers of every answer: no script in a page, nothing of another host, no frame, no copy in a cache. */
+/** Sets headers on every answer: no inline script, no content of another host, no frame, no copy in a cache. */
 export const protectBrowser: Gate = async (context, next) => {
   await next();
   context.header('content-security-policy', policy);
@@ -86,7 +86,7 @@ export function readChoices(options: {
   };
 }
 
-/** The address of this page; that of a write or of a sign-in, which has its code, is not opened again. */
+/** The address of this page. An address of a write or of a sign-in, which has a code, is not opened again. */
 function hereOf(context: ConsoleContext): string {
   const { method, path, url } = context.req;
   const isPage = method === 'GET' && matchedRoutes(context).some((route) => route.method === 'GET');
@@ -115,8 +115,8 @@ export const requireSession: Gate = async (context, next) => {
 };
 
 /**
- * Whether a form of this console may have sent this GET: a browser lets a form submit to no other origin (form-action),
- * and the sign-in is at another one, so a page has to link there.
+ * Whether a form of this console may have sent this GET. A browser lets a form submit to no other origin (form-action),
+ * and the sign-in is on another origin, so that such a page needs a link to it.
  */
 function isOfOwnForm(context: ConsoleContext): boolean {
   const { search } = new URL(context.req.url);
@@ -125,9 +125,9 @@ function isOfOwnForm(context: ConsoleContext): boolean {
 }
 
 /**
- * The navigation and the links of a page follow the present rights of the person. While the management API does not tell them, they
- * follow those of the sign-in; the APIs decide each request anew in both cases. Parts that the script loads read the rights only
- * where they need them: some are requested again every second.
+ * The navigation and the links of a page follow the present rights of the person. While the management API does not
+ * answer, they follow the rights at the sign-in. The APIs decide about each request anyway. Parts that the script loads
+ * read the rights only where they need them: some parts are requested every second.
  */
 export const readRights: Gate = async (context, next) => {
   if (context.req.method === 'GET' && !isOfScript(context)) {
@@ -142,9 +142,9 @@ export const readRights: Gate = async (context, next) => {
 };
 
 /**
- * Every write comes from a page of this console: its Origin is that of the console, and it has the token of the session, in a header
- * or in the first member of its form (OWASP: cross-site request forgery). SameSite cookies are not enough on loopback, where
- * every port is the same site.
+ * Accepts a write only from a page of this console: its Origin is the origin of the console, and it has the token of
+ * the session, in a header or in the first member of its form (OWASP: cross-site request forgery). SameSite cookies are
+ * not enough on loopback, where every port is the same site.
  */
 export function requireOwnOrigin(origin: string): Gate {
   return async (context, next) => {

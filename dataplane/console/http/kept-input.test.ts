@@ -14,7 +14,7 @@ const id = '01900000-0000-7000-8000-000000000001';
 const key = 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6';
 const source = readRecipes().get('secrets') ?? '';
 
-/** The pages over services that give one answer; `keys` are the idempotency keys of the requests. */
+/** Opens the pages over services that return one answer; `keys` are the idempotency keys of the requests. */
 function open(answer: unknown) {
   const keys: (string | undefined)[] = [];
   const call = async (_path: string, _schema: unknown, sent?: Call) => {

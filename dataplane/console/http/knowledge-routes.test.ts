@@ -76,7 +76,7 @@ test('a refused file has its name and the reason, and the other files are submit
   expect(text).toMatch(/<code>large\.md<\/code>.*It is too large\..*<code>payload_too_large<\/code>/s);
 });
 
-test('a second file with the name of another one is not added, with a message', async () => {
+test('a second file with the name of another file is not added, with a message', async () => {
   const { text } = await upload([
     ['one.md', 'From one folder.'],
     ['two.md', 'Two.'],
@@ -94,7 +94,7 @@ test('a file with the name of a document says that it replaces it, even if that 
   expect((await upload([['new.md', 'Newer.']], 'again')).text).toContain(`${replaces}new.md`);
 });
 
-test('a file of the largest size is submitted, and one with a byte more is not', async () => {
+test('a file of the largest size is submitted, and a file with one byte more is not submitted', async () => {
   const most = 'a'.repeat(mostFileBytes);
   expect([(await upload([['most.md', most]])).text.includes(en.know.uploadLarge), submitted]).toEqual([
     false,

@@ -16,7 +16,7 @@ import { readForm } from './read-form.ts';
 import { withMissing } from './with-missing.ts';
 
 type KnowledgeRoutes = {
-  /** The retrieval service for the signed-in person, or in development mode for another one. */
+  /** The retrieval service, called for the signed-in person, or in development mode for another person. */
   readonly apiOf: (context: ConsoleContext, as?: string) => TenantApi;
   readonly tenant: string;
   /** Persons of development mode. */
@@ -24,10 +24,10 @@ type KnowledgeRoutes = {
 };
 
 const collections = '/v1/collections';
-/** What the script of the page found out about a file that it sends without its content, or that it sends once more. */
+/** What the script of the page found out about a file: it is sent without its content, or it is sent a second time. */
 const fileNotes = ['', 'again', 'same_name', 'too_large', 'too_many', 'unread'] as const;
 type FileNote = (typeof fileNotes)[number];
-/** Entries of one page of a list. */
+/** Number of entries on one page of a list. */
 const pageSize = 50;
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 
@@ -36,7 +36,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
   app.get('/knowledge', async (context) => {
     const page = context.get('page');
     const at = context.req.query('page');
-    // One more than is shown tells whether there is a next page.
+    // One entry more than the page shows is read, to know whether there is a next page.
     const query = new URLSearchParams({ limit: String(pageSize + 1), ...(at === undefined ? {} : { after: at }) });
     const answer = await apiOf(context).call(`${collections}?${query}`, z.array(collectionSchema));
     if (answer.kind !== 'value') return answerRefusal(context, page.words.knowledge, answer);
@@ -117,7 +117,7 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     }
     const states: Markup[] = [];
     const names = new Set<string>();
-    // One request for each file: a file that is refused does not refuse the others.
+    // Each file is a separate request: a refused file does not affect the others.
     for (const one of files) {
       states.push(
         await upload(context, { collection: name, file: one, note: names.has(one.name) ? 'same_name' : note }),
@@ -172,7 +172,9 @@ export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenan
     return context.redirect(`/knowledge/${id}`, 303);
   });
 
-  /** Searches and documents name their collection; the right to read it is that of the signed-in person. */
+  /**
+   * The name of the collection of a search or document; the signed-in person needs the right to read the collection.
+   */
   async function nameOf(context: ConsoleContext) {
     const answer = await apiOf(context).call(`${collections}/${context.req.param('id')}`, collectionSchema);
     return answer.kind === 'value' ? answer.value.name : answer;
@@ -183,7 +185,7 @@ function linkTo(context: ConsoleContext, name: string) {
   return { href: `/knowledge/${context.req.param('id')}`, label: name };
 }
 
-/** Undefined for bytes that are not UTF-8 text. */
+/** The text of a file; undefined for bytes that are not UTF-8 text. */
 function readText(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

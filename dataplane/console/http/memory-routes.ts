@@ -16,7 +16,7 @@ import { readForm } from './read-form.ts';
 
 const memories = '/v1/memories';
 
-/** One's own memories: search, correction, history, erasure. */
+/** Adds the pages of a person's own memories: search, correction, history, erasure. */
 export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: ConsoleContext) => TenantApi): void {
   app.get('/memory', async (context) => {
     const page = context.get('page');

@@ -29,7 +29,7 @@ const managed = {
   steps: [],
   versions: [],
 };
-/** Answers by the beginning of the path; the longest one that fits is taken. */
+/** Answers by the beginning of the path; the longest beginning that matches is used. */
 const answers: Readonly<Record<string, unknown>> = {
   '/api/v1/guardrail-policies': { items: [policy], nextCursor: null },
   [`/api/v1/guardrail-policies/${id}`]: policy,
@@ -102,7 +102,7 @@ test.each(parts)('the page %s names the missing part while %s has no answer: %s'
   expect(await read(path, undefined, busy)).not.toContain(en.errors.incomplete);
 });
 
-test.each(parts)('the page %s is complete for a person whom the API refuses what %s answers', async (path, absent) => {
+test.each(parts)('the page %s is complete for a person to whom the API refuses %s', async (path, absent) => {
   const text = await read(path, absent, { ...busy, status: 403, code: 'permission_denied' });
   expect(text).not.toContain(en.errors.incomplete);
 });

@@ -38,7 +38,7 @@ async function statesOf(ids: readonly string[], answerOf: (path: string) => unkn
 const polled = (text: string) =>
   /hx-get="([^"]*)" hx-trigger="every (\d+)s"/.exec(text.replaceAll('&amp;', '&'))?.slice(1) ?? [];
 
-test('one answer has the state of each operation, and requests only those that have not ended again', async () => {
+test('one answer contains the state of each operation, and the page requests only unfinished operations again', async () => {
   const { text, asked, trigger } = await statesOf([idOf(1), idOf(2)], (path) =>
     path.includes('/models/')
       ? value(binding)
@@ -65,7 +65,7 @@ test.each([
   ['a limit of requests', refused(429, 'rate_limited')],
   ['a database that is away', refused(503, 'records_unavailable')],
   ['a service that does not answer', { kind: 'away' }],
-])('%s keeps the last state on the page, which requests it again, more slowly', async (_title, answer) => {
+])('%s keeps the last state on the page, which is requested again at longer intervals', async (_title, answer) => {
   const whole = await statesOf([idOf(1)], () => answer);
   const ofModel = await statesOf([idOf(1)], (path) =>
     path.includes('/models/') ? answer : value(operationOf(idOf(1), 'running')),

@@ -19,7 +19,7 @@ const operationsPath = '/api/v1/operations';
 const idForm = ':id{[0-9a-fA-F-]{36}}';
 const isId = /^[0-9a-fA-F-]{36}$/;
 
-/** Operations: the list with filters, one operation, and the states of those that have not ended. */
+/** Adds the pages of operations: the list with filters, one operation, and the states of unfinished operations. */
 export function addOperationRoutes(app: Hono<ConsoleEnvironment>): void {
   app.get('/operations', showOperations);
   app.get(`/operations/${idForm}`, showOperation);

@@ -13,7 +13,7 @@ const overview = (mark: string) => ({
 });
 const refused = (status: number, code: string) => ({ kind: 'refused', status, code, message: 'No.' });
 
-/** The events of the stream of the overview, while the management API gives these answers one after the other. */
+/** Reads the events of the stream of the overview, while the management API returns these answers one after another. */
 async function eventsOf(
   answers: readonly object[],
   sent: { readonly query?: string; readonly headers?: Record<string, string> } = {},
@@ -60,7 +60,7 @@ test('a refusal at the beginning is the status of the stream, unless it passes',
 test.each([
   ['its page', { query: '?shown=1' }],
   ['its last event, whatever its page had', { query: '?shown=0', headers: { 'last-event-id': '1' } }],
-])('tables that the browser has from %s are not sent again, and the next change is', async (_title, sent) => {
+])('tables that the browser has from %s are not sent again, and the next change is sent', async (_title, sent) => {
   const end = refused(403, 'permission_denied');
   const same = await eventsOf([overview('1'), end], sent);
   expect(same.text).toBe(':\n\n');
@@ -70,7 +70,7 @@ test.each([
   expect(other.text).toMatch(/^data: .*\nid: 3\n\n$/s);
 });
 
-test('after a notice a browser that connects again gets the tables, even if they are those of its page', async () => {
+test('after a notice a browser that connects again gets the tables, even if its page already shows the same tables', async () => {
   const { text } = await eventsOf([overview('1'), refused(429, 'rate_limited'), refused(403, 'permission_denied')], {
     query: '?shown=1',
   });

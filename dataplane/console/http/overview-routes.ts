@@ -27,7 +27,8 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     return answerPage(context, overviewPage(page, answer.value, { isReadable, place: placeOf(context) }));
   });
 
-  // Charts have very many bars. They have no secret of the session, whose length would show in a packed answer.
+  // A chart has very many bars, so that it is compressed. It has no secret of the session, whose length a compressed
+  // answer could reveal.
   app.get('/overview/decisions', compress(), async (context) => {
     const page = context.get('page');
     const answer = await context.get('management').call('/api/v1/decision-counts', collectedCountsSchema);
@@ -45,7 +46,7 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: Abort
     // The status ends a stream that connects again: an empty stream would be opened twice in a second.
     if (first.kind === 'refused' && !isPassing(first)) return answerRefusal(context, words.overview, first);
     const isReadable = await readablePolicies(context);
-    // The state that the browser has: that of its page or, after a lost connection, that of its last event.
+    // The state that the browser already has: from its page or, after a lost connection, from its last event.
     const known = context.req.header('last-event-id') ?? context.req.query('shown');
     const options = { words, management, first, known, isReadable, place: placeOf(context) };
     return streamEvents(context, (signal) => overviewEvents(options, signal), stopping);
@@ -60,8 +61,8 @@ function placeOf(context: ConsoleContext): OverviewPlace {
 const noMark = 'none';
 
 /**
- * The tables after each change. While the API does not answer, or the person has sent too many requests, a notice is
- * shown once above the last known tables; the next answer replaces both. The stream ends with another refusal.
+ * Sends the tables after each change. While the API does not answer, or the person has sent too many requests, a notice
+ * is shown once above the last known tables; the next answer replaces both. Any other refusal ends the stream.
  */
 async function* overviewEvents(
   options: {

@@ -91,7 +91,7 @@ test('the list of collections leads to the collections after the last shown one,
   expect([...asked, ...last.asked]).toEqual([path, `${path}&after=a%26b+59`]);
 });
 
-test('a person who may read single policies only gets pages of these, newest first, and no list is requested from the API', async () => {
+test('a person who may read only single policies gets pages of these policies, newest first, and no list is requested from the API', async () => {
   const ids = Array.from({ length: 21 }, (_, number) => `01900000-0000-7000-8000-${String(number).padStart(12, '0')}`);
   const own = { '/own-rights': { ...rights, view: false, viewedPolicies: ids }, '/guardrail-policies/': policy };
   const { asked, read } = open(own);

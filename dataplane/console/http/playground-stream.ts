@@ -12,11 +12,14 @@ import type { ConsoleEnvironment } from './environment.ts';
 import { readForm, readRepeated } from './read-form.ts';
 import { streamEvents } from './stream-events.ts';
 
-/** Between two windows, milliseconds: a model of this speed writes 2,000 bytes in a second. */
+/** Pause between two windows, milliseconds: a model of this speed writes 2,000 bytes in a second. */
 const windowPauseMs = 500;
 const { max: mostWindows } = policyCheckLimits.checks;
 
-/** The first text of the playground as an answer that is streamed: judged in the windows of the gateway. Nothing is stored. */
+/**
+ * Adds the stream of the playground: its first text is judged in the windows of the gateway, like a streamed answer.
+ * Nothing is stored.
+ */
 export function addPlaygroundStream(app: Hono<ConsoleEnvironment>, stopping: AbortSignal): void {
   app.post('/playground/stream', async (context) => {
     const { words } = context.get('page');

@@ -83,7 +83,7 @@ async function overviewOf(context: ConsoleContext): Promise<ApiAnswer<Overview> 
 
 /**
  * One page of policies for a person who may read only some of them, the newest first. The API has no such list.
- * @param after the id before the first one; undefined for the first page
+ * @param after the id that precedes the first policy of the page; undefined for the first page
  * @returns undefined for a person who may read all policies, or none: the API answers with its list, or a refusal
  */
 async function ownPolicies(
@@ -139,7 +139,10 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   return answerPage(context, withMissing(page.words, shown, parts));
 }
 
-/** A page is shown even without the overview, and says so: the API refuses commands that the page would not offer. */
+/**
+ * A page is shown even if the overview is missing, and says so: the API refuses commands that the page would not have
+ * offered.
+ */
 function shownOf(overview: ApiAnswer<Overview> | undefined): Pick<Overview, 'models' | 'deletingPolicies'> {
   return overview?.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
@@ -199,8 +202,8 @@ async function showDiff(context: ConsoleContext): Promise<Response> {
 }
 
 /**
- * Saves the editor; if it cannot be saved, the input is shown again with the problem. If another version was saved in
- * between, it is shown beside the input.
+ * Saves the editor; if it cannot be saved, the input is shown again with the problem. If another version was saved
+ * meanwhile, it is shown next to the input.
  */
 async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
   const page = context.get('page');

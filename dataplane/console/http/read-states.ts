@@ -10,7 +10,10 @@ import type { Markup } from '../pages/page.ts';
 import type { Words } from '../words/en.ts';
 
 type ReadStates = {
-  /** Parts of the page that replace those of the operations; none for one that the service could not answer about now. */
+  /**
+   * Parts of the page that replace those of the operations; an operation whose state the service could not report has
+   * no part.
+   */
   readonly parts: readonly (Markup | Promise<Markup>)[];
   /** Ids of the operations that are requested again. */
   readonly open: readonly string[];
@@ -18,10 +21,13 @@ type ReadStates = {
   readonly isSlow: boolean;
 };
 
-/** Requests of one page at a time. */
+/** Maximum number of concurrent requests of one page. */
 const atOnce = 8;
 
-/** Reads operations one by one: the read of one costs a tenth of that of the list, and its object as much again. */
+/**
+ * Reads operations one by one: reading one operation costs a tenth of reading the list, and the object of an operation
+ * costs as much again.
+ */
 export async function readStates(api: ManagementApi, words: Words, ids: readonly string[]): Promise<ReadStates> {
   const parts: (Markup | Promise<Markup>)[] = [];
   const open: string[] = [];
@@ -56,7 +62,10 @@ function readOnce(api: ManagementApi) {
     return found;
   };
   return {
-    /** Undefined where the operation needs no confirmation of replicas, or the person may not read the model. */
+    /**
+     * The number of replicas that confirmed an operation; undefined if the operation needs no confirmation of replicas,
+     * or the person may not read the model.
+     */
     async progressOf({
       operationId,
       state,
@@ -65,7 +74,7 @@ function readOnce(api: ManagementApi) {
       if (state !== 'running' || target.type !== 'model') return undefined;
       const binding = await bindingOf(target.id);
       if (isPassing(binding)) return 'later';
-      // Another command may have replaced the application of this one.
+      // Another command may have replaced the application of this command.
       return binding.kind === 'value' && binding.value.operationId === operationId
         ? binding.value.observation
         : undefined;

@@ -11,7 +11,7 @@ import { readForm, readRepeated } from './read-form.ts';
 const idForm = '[0-9a-fA-F-]{36}';
 /** Paths that the form of the policy editor is sent to. */
 const editorPath = new RegExp(`^/policies(?:/${idForm}|/convert)?$`);
-/** Members of the other forms that hold a text of the person. */
+/** Members of the other forms that contain a text that the person typed. */
 const typedMembers = ['text', 'task'] as const;
 
 /**
@@ -39,7 +39,10 @@ export async function answerEnded(context: ConsoleContext): Promise<Response> {
   return answerPage(context, { title, main }, 401);
 }
 
-/** The answer to a write of a page of this console that was made for another session, as that of an earlier sign-in. */
+/**
+ * Answers a write from a page of this console that was made for another session, for example for that of an earlier
+ * sign-in.
+ */
 export async function answerOtherSession(context: ConsoleContext): Promise<Response> {
   const page = context.get('page');
   const { words } = page;

@@ -28,13 +28,16 @@ const value = (value: unknown) => async () => ({ kind: 'value', value, etag: und
 type Person = {
   readonly subject: string;
   readonly view: boolean;
-  /** The present rights, if they are not those of the sign-in. */
+  /** The present rights of the person; by default the rights at the sign-in. */
   readonly present?: { readonly view: boolean };
   /** The answer of the management API. */
   readonly flow?: (path: string) => Promise<object>;
 };
 
-/** The pages of a run of ann's agent whose version has this flow, for a person who may view the control plane, or for this one. */
+/**
+ * Opens the pages of a run of ann's agent whose version has this flow. The person may view the control plane, unless
+ * the test says otherwise.
+ */
 function open(
   source: { readonly flow: string; readonly subflows?: readonly string[] },
   shown: object = run,

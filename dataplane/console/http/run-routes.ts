@@ -28,7 +28,7 @@ export function runsOfAgent(api: TenantApi, agentId: string): Promise<ApiAnswer<
   return api.call(`/agents/${agentId.toLowerCase()}/runs`, tracedRunListSchema);
 }
 
-/** Runs of agents: those that a version keeps for the person, and the trace of one. */
+/** Adds the pages of runs of agents: the runs that a version keeps for the person, and the trace of one run. */
 export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf }: RunRoutes): void {
   const base = `/agents/${agentIdForm}/versions/${versionForm}/runs`;
 
@@ -80,7 +80,9 @@ export function addRunRoutes(app: Hono<ConsoleEnvironment>, { apiOf, catalogueOf
     return context.body(drawn, 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
   });
 
-  /** Undefined for a person who may not view the control plane and does not own the agent. */
+  /**
+   * The managed version of a run; undefined for a person who may not view the control plane and does not own the agent.
+   */
   async function flowOf(context: ConsoleContext) {
     const { id, version } = context.req.param() as Readonly<Record<string, string>>;
     const record = () => catalogueOf(context).call(`/api/v1/agents/${id}`, agentRecordSchema);

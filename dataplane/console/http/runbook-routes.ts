@@ -4,7 +4,9 @@ import { runbookPage, runbooksPage } from '../pages/runbooks.ts';
 import { answerPage } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
-/** The runbooks of this release, to which notices and causes link. They need a session and no role. */
+/**
+ * Adds the pages of the runbooks of this release, to which notices and causes link. They need a session but no role.
+ */
 export function addRunbookRoutes(app: Hono<ConsoleEnvironment>): void {
   const runbooks = readRunbooks();
   app.get('/runbooks', (context) => answerPage(context, runbooksPage(context.get('page'), [...runbooks.values()])));

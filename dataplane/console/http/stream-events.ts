@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsoleContext } from './environment.ts';
 
-/** Longest time without a byte: common proxies close a response after 60 s without one. */
+/** Longest time without a byte on a stream: common proxies close a response after 60 s without one. */
 const keepAliveMs = 15_000;
 
 /** A pause after each event without content: an API that does not answer is not polled in a loop. */
 const pauseMs = 1_000;
 
-/** HTML of one event; with an id, a browser that connects again sends the id of its last event. */
+/** The HTML of one event. If the event has an id, a browser that reconnects sends the id of its last event. */
 export type StreamedPart = string | { readonly html: string; readonly id: string };
 
 /**

@@ -10,7 +10,10 @@ import { refusalText } from './refusal-text.ts';
 /** Longest message, in UTF-16 units. */
 export const longestMessage = 20_000;
 
-/** A conversation with an agent. It exists in the page only. The script shows an answer as it arrives, and can stop it. */
+/**
+ * The page of a conversation with an agent. The conversation is stored only in the page. The script shows an answer as
+ * it arrives, and can stop it.
+ */
 export function conversation(
   { words, session }: PageContext,
   agentId: string,
@@ -29,12 +32,12 @@ ${taskField(turn?.taskId ?? '')}
 <p><button>${own.send}</button> <button type="button" class="plain" data-stop hidden>${own.stop}</button></p></form></section>`;
 }
 
-/** The task that the next message belongs to: a task that requested it, else none. */
+/** The field with the task that the next message belongs to; empty if no task requested the message. */
 function taskField(taskId: string): Markup | Promise<Markup> {
   return html`<input type="hidden" name="taskId" id="task" value="${taskId}">`;
 }
 
-/** Both sides of a turn, before the first part of the answer. */
+/** The markup of a turn before the first part of the answer: the message and the empty reply. */
 export function turnBegin(
   words: Words,
   turn: { readonly id: string; readonly person: string; readonly agent: string; readonly text: string },
@@ -47,8 +50,8 @@ export function turnBegin(
 }
 
 /**
- * The markup that an event adds to the page: every text is escaped. An artifact has a separate element, so that it can
- * be replaced: the event that begins one adds its id to `artifacts`.
+ * The markup that an event adds to the page: every text is escaped. Each artifact has its own element, so that it can
+ * be replaced: its first event adds its id to `artifacts`.
  */
 export function turnPart(
   words: Words,
@@ -134,7 +137,7 @@ function failedTurn(
   const { text: meaning, isOfCode, ...detail } = refusalText(words, code, message);
   const { remedies, remedy } = own;
   const known = Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : undefined;
-  // If the page has another language than the API, the remedy states the cause, too.
+  // If the page and the API have different languages, the remedy of the page also states the cause.
   const text = known !== undefined && isOfCode ? known : html`${meaning} ${known ?? remedy}`;
   return notice({ kind: 'error', title: own.failed, text, code, ...detail });
 }

@@ -43,14 +43,20 @@ function runTable(page: PageContext, agentId: string, runs: readonly ListedRun[]
 
 type ShownRun = {
   readonly agentId: string;
-  /** The address of its page. The ids of the run are texts of another service, and no part of an address. */
+  /**
+   * The address of the page of the run. The ids of the run come from another service and are not used as a part of an
+   * address.
+   */
   readonly path: string;
   readonly run: TracedRun;
-  /** Whether the person may see the flow, and it can be drawn. */
+  /** Whether the person may see the flow and the flow can be drawn. */
   readonly hasGraph: boolean;
 };
 
-/** One run: its outcome, the flow with the nodes that ran, and each node with its start, duration and outcome. */
+/**
+ * The page of one run: its outcome, the flow with the nodes that ran, and each node with its start, duration and
+ * outcome.
+ */
 export function agentRunPage(page: PageContext, shown: ShownRun): ConsolePage {
   const { runPages: own, agentPages } = page.words;
   const { agentId, path } = shown;
@@ -77,7 +83,7 @@ export function runState(
   const state = `${path}/state${hasGraph ? '?graph=1' : ''}`;
   const polling = run.code === undefined ? html`hx-get="${state}" hx-trigger="every 2s" hx-swap="outerMorph"` : '';
   const ended = nodes.filter(({ outcome }) => outcome !== undefined).length;
-  // Another address for another picture: browsers do not read an address again within one page.
+  // A changed picture needs a changed address: a browser does not read the same address twice within one page.
   const picture = `${path}/flow.svg${run.code === undefined ? `?nodes=${nodes.length}-${ended}` : ''}`;
   return html`<div ${polling}><table><tbody>${fact(own.run, html`<code>${runId}</code>`)}${fact(own.trace, html`<code>${traceId}</code>`)}${fact(own.started, timeOf(language, startedAt))}${fact(own.duration, durationOf(language, durationMs))}${fact(words.state, result(words, run))}</tbody></table>
 ${remedy(words, run)}
@@ -100,7 +106,7 @@ function nodeRow({ words: { runPages: own }, language }: PageContext, node: Trac
   return html`<tr><th scope="row">${path}</th><td>${kind}</td><td class="number">${durationOf(language, startedMs)}</td><td class="number">${durationOf(language, durationMs)}</td><td>${shown}</td><td class="number">${attempts ?? ''}</td></tr>`;
 }
 
-/** The end of a run, with the code of its failure, the step and, if it is more specific, the code of the flow. */
+/** The result of a run: for a failure its code, the step and, if it is more specific, the code of the flow. */
 function result({ runPages: own }: Words, { code, step, flowCode }: ListedRun): Markup | Promise<Markup> {
   if (code === undefined) return badge('wait', own.running);
   if (code === 'none') return badge('good', own.ok);

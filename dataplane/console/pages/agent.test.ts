@@ -26,7 +26,7 @@ const agent: Omit<ManagedAgent, 'versions'> = {
   steps: [],
 };
 
-/** The links below the version, on the page of its agent. */
+/** The links below the version on the page of its agent. */
 async function linksOf(change: Partial<ManagedVersion>, hasGateway = true): Promise<readonly string[]> {
   const managed: ManagedAgent = { ...agent, versions: [{ ...version, ...change }] };
   const shown = { agentId, record: undefined, managed, noChat: 'address', runs: undefined, hasGateway } as const;

@@ -19,11 +19,11 @@ type ShownAgent = {
   readonly record: AgentRecord | undefined;
   /** The answer of the management API; undefined for a person who may not view the control plane. */
   readonly managed: ManagedAgent | Markup | Promise<Markup> | undefined;
-  /** Why there is no conversation. */
+  /** The reason why the page has no conversation. */
   readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
   /** The runs of the served version; undefined for a person without the right to read runs, and while no process answers. */
   readonly runs: TracedRunList | undefined;
-  /** Whether the console has the gateway, which gives access to runs. */
+  /** Whether the console has a gateway, through which it reads runs. */
   readonly hasGateway: boolean;
 };
 
@@ -31,7 +31,7 @@ const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as 
   Record<ManagedAgent['steps'][number]['state'], Tone>
 >;
 
-/** One agent: a conversation, its card, its versions, and why it is, or is not, served. */
+/** The page of one agent: a conversation, its card, its versions, and why it is served or not. */
 export function agentPage(
   page: PageContext,
   { agentId, record, managed, noChat, runs, hasGateway }: ShownAgent,

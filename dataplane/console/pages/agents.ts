@@ -33,15 +33,15 @@ export const stateTones = {
 } as const satisfies Readonly<Record<DeclaredAgents[number]['state'], Tone>>;
 
 /**
- * The agents that the person may view, with a search; for administrators also the declared ones. A task is sent in a body: an
- * address is kept by browsers, proxies and logs.
+ * The page of the agents that the person may view, with a search; for administrators also the declared agents. A search
+ * text is sent in a body, because browsers, proxies and logs keep addresses.
  */
 export function agentsPage(
   page: PageContext,
   list: AgentList & {
-    /** Undefined without the right to view the control plane. */
+    /** The declared agents; undefined without the right to view the control plane. */
     readonly declared: DeclaredAgents | undefined;
-    /** Undefined without the right to view the control plane. */
+    /** Versions without an agent; undefined without the right to view the control plane. */
     readonly withoutAgent: ListedVersions | undefined;
     readonly workspaces: readonly string[];
   },
@@ -62,7 +62,7 @@ ${withoutAgent === undefined ? '' : withoutAgentTable(page, withoutAgent)}`,
   };
 }
 
-/** One page of the list. */
+/** One page of the list of agents. */
 export function listedAgents(page: PageContext, { agents, nextCursor, workspace }: AgentList): Markup {
   const { agentPages: own } = page.words;
   const none = notice({ kind: 'empty', title: own.none, text: own.noneText });
@@ -73,7 +73,10 @@ ${nextCursor === null ? '' : html`<p><a href="/agents?${nextQuery(workspace, nex
 /** The agents for a task, best matches first. */
 export type FoundAgents = {
   readonly agents: readonly ShownAgent[];
-  /** How many workspaces were searched if there may be others; undefined after a search of all, or of the chosen one. */
+  /**
+   * How many workspaces were searched, if there may be others; undefined if all workspaces, or the chosen one, were
+   * searched.
+   */
   readonly onlyIn: number | undefined;
 };
 

@@ -5,7 +5,7 @@ import type { Words } from '../words/en.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 
-/** The policy and revision of a model; null for one without a policy. */
+/** The policy and revision of a model; null for a model without a policy. */
 type Application = { readonly policyId: string | null; readonly revision: number | null } | null;
 
 /** The application of a model as a member of a form, so that a command can tell whether it has changed since. */
@@ -49,7 +49,7 @@ export function applySection(words: Words, { policyId, revisions, isArchived, op
 </form><p class="hint">${own.applyHint}</p>${back}</section>`;
 }
 
-/** Applies the revision before to a model again; nothing if none is known. */
+/** A form that applies the previous revision to a model again; empty if no previous revision is known. */
 function rollBackForm({ policyPages: own }: Words, model: OverviewModel, csrf: string) {
   const { alias, modelId, previous } = model;
   if (previous === null) return '';
@@ -58,7 +58,7 @@ function rollBackForm({ policyPages: own }: Words, model: OverviewModel, csrf: s
 <p><button class="plain">${own.rollBack(alias, policy, revision)}</button></p></form>`;
 }
 
-/** Another application was made in between: shows it, and requires a new confirmation. */
+/** Shows that another application was made meanwhile, and requires a new confirmation. */
 export function changedModelPage(
   { words, session }: PageContext,
   asked: {

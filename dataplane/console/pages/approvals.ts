@@ -14,9 +14,9 @@ export type ShownApproval = {
   readonly target: string;
   /** The policy that the command requests; null for an unbind. */
   readonly policy: { readonly id: string; readonly name: string; readonly isReadable: boolean } | null;
-  /** Whether the person, or one that acts for it, sent the command. */
+  /** Whether the person, or an agent that acts for the person, sent the command. */
   readonly isOwn: boolean;
-  /** Whether the person has the right of the command. */
+  /** Whether the person has the right that the command needs. */
   readonly mayCarryOut: boolean;
 };
 

@@ -56,7 +56,7 @@ test('an audit entry links neither to a deleted agent nor, in a console without 
   }
 });
 
-test('an audit entry that names ten of fifteen rights has the number of the others', async () => {
+test('an audit entry that names ten of fifteen rights contains the number of the other rights', async () => {
   const rights = (name: string) => Array.from({ length: 10 }, (_, at) => `view Group acme/${name}-${at}`);
   const access = {
     before: { count: 20, digest },

@@ -16,7 +16,7 @@ import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
-/** The filters of the page as they are in its address; an absent one is empty. */
+/** The names of the filters in the address of the page; the value of an absent filter is empty. */
 export const auditFilterNames = [
   'action',
   'outcome',
@@ -37,7 +37,7 @@ type ShownAudit = {
     | { readonly items: readonly AuditEntry[]; readonly nextCursor: string | null }
     | Markup
     | Promise<Markup>;
-  /** Whether there is a page of newer entries. */
+  /** Whether there is a page with newer entries. */
   readonly isLater: boolean;
 };
 
@@ -135,7 +135,7 @@ function servingText(serving: AuditServing | null): string {
   return canary === null ? version : `${version}, ${canary.percent} % ${canary.version}`;
 }
 
-/** Operations are those of the management API; jobs of other services have no page of this kind. */
+/** A link to an operation of the management API; jobs of other services have no page of this kind. */
 function operationLink({ operationPages: own }: Words, { operationId, target }: AuditEntry['content']) {
   if (operationId === null || (target?.type !== 'policy' && target?.type !== 'model')) return '';
   return html` <a href="/operations/${operationId}">${own.one}<span class="hidden"> ${operationId}</span></a>`;
@@ -147,7 +147,7 @@ function queryOf(filters: AuditPageFilters, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** The state of a proof; each one replaces the previous one. */
+/** The state of a proof; each state replaces the previous one on the page. */
 export function proofState(words: Words, event: ProofEvent): Markup | Promise<Markup> {
   return html`<hx-partial hx-target="#proof" hx-swap="innerHTML">${shownProof(words, event)}</hx-partial>`;
 }

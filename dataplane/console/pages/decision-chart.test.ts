@@ -23,7 +23,7 @@ test('the minutes of a chart are the last 60, the current one included', () => {
   ]);
 });
 
-test('each outcome of a minute is a bar above the previous one, and minutes outside of the hour have none', async () => {
+test('each outcome of a minute is a bar above the previous bar, and minutes outside of the hour have no bar', async () => {
   const drawn = await draw([
     { ...none, time: '2026-01-01T12:59:00.000Z', model: 'm', passed: 3, denied: 1 },
     { ...none, time: '2026-01-01T11:00:00.000Z', model: 'm', passed: 2 },
@@ -84,7 +84,7 @@ test('charts of twelve models are one page without links, and the thirteenth mod
   expect(second).toContain(en.counts.shown(13, 13, 13));
 });
 
-test('a page of charts in the middle has links in both directions, and one after the last shows the last', async () => {
+test('a page of charts in the middle has links in both directions, and a page number after the last page shows the last page', async () => {
   expect(linksIn(await draw(modelsWithDecisions(25), 2))).toEqual(['/overview', '/overview?charts=3']);
   expect(drawnModels(await draw(modelsWithDecisions(25), 9))).toEqual(['model-0']);
   expect(await draw([], 2)).toContain(en.counts.none);

@@ -11,12 +11,12 @@ import { pageLinks } from './page-links.ts';
 import { runbookLink } from './runbooks.ts';
 import { timeOf } from './time.ts';
 
-/** Models whose decisions are drawn on one page. */
+/** Maximum number of models whose decisions are drawn on one page. */
 const mostCharts = 12;
 const minuteMs = 60_000;
 const [width, height] = [720, 64];
 
-/** The decisions of one alias: minutes without one are absent. */
+/** The decisions of one alias; minutes without decisions are absent. */
 type ModelDecisions = { readonly model: string; readonly minutes: readonly DecisionCount[] };
 
 /**
@@ -49,7 +49,7 @@ function decisionsByModel(items: readonly DecisionCount[]): readonly ModelDecisi
     .toSorted((one, other) => other.sum - one.sum || (one.model < other.model ? -1 : 1));
 }
 
-/** The beginnings of the minutes of a chart, RFC 3339 in UTC; the last one is the current minute. */
+/** The start times of the minutes of a chart, RFC 3339 in UTC; the last one is the current minute. */
 export function lastMinutes(now: Date): readonly string[] {
   const last = Math.floor(now.getTime() / minuteMs) * minuteMs;
   return Array.from({ length: countedMinutes }, (_, at) =>
@@ -70,7 +70,7 @@ function totals(words: Words, { minutes }: ModelDecisions) {
   );
 }
 
-/** One bar for each minute, in the colours of its outcomes. */
+/** A chart with one bar for each minute, in the colours of its outcomes. */
 function chart(words: Words, { model, minutes }: ModelDecisions, times: readonly string[]) {
   const x = scaleBand(times, [0, width]).paddingInner(0.2);
   const most = Math.max(1, ...minutes.map((minute) => sumOf([minute])));

@@ -4,15 +4,15 @@ import type { Words } from '../words/en.ts';
 import { notice } from './notice.ts';
 import type { Markup, PageContext } from './page.ts';
 
-/** Files of one upload. */
+/** Maximum number of files of one upload. */
 export const mostFiles = 50;
-/** The content of one document at the retrieval service, which measures it as JSON. */
+/** Maximum size of the content of one document at the retrieval service, which measures the content as JSON. */
 export const mostFileBytes = retrievalLimits.inlineBytes;
 const mebibyte = 1_048_576;
 
 /**
- * The upload and the reindexing of a collection. The script sends the files one after the other, so that each has its own limit; without it
- * one form has all files, and the limit of one.
+ * The section for the upload and the reindexing of a collection. The script sends the files one after another, so that
+ * each file has its own size limit; without the script one form sends all files under one limit.
  */
 export function writingSection({ words, session }: PageContext, id: string): Markup | Promise<Markup> {
   const { know } = words;

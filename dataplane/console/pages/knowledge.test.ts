@@ -23,7 +23,7 @@ test('the page of an index that could not be built names the failure and the rem
   expect(text).not.toContain('hx-get');
 });
 
-test('an index without documents has a progress bar with an end, and a finished one has none', async () => {
+test('an index without documents has a progress bar with an end, and a complete index has no progress bar', async () => {
   expect(await shown({ reindex: { ...reindex, state: 'building', documents_total: 0, documents_done: 0 } })).toMatch(
     /<progress max="1" value="0"/,
   );

@@ -18,7 +18,7 @@ const tones = {
   error: 'bad',
 } as const satisfies Readonly<Record<Collection['status'], Tone>>;
 
-/** The collections of one page that the person may read. */
+/** The page of the collections that the person may read. */
 export function knowledgePage(
   { words }: PageContext,
   collections: readonly Collection[],
@@ -44,7 +44,7 @@ export function knowledgePage(
   };
 }
 
-/** One collection: a search, whose text is sent in a body, its documents, an upload. */
+/** The page of one collection: a search, whose text is sent in a body, its documents, and an upload. */
 export function collectionPage(
   page: PageContext,
   shown: {
@@ -98,7 +98,7 @@ function documentTable(
   return html`<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(row)}</tbody></table>`;
 }
 
-/** The state of a collection and of its new index; the part polls while the index is being built. */
+/** The state of a collection and of its new index. The browser polls this part while the index is being built. */
 export function collectionStatePart(words: Words, collection: Collection): Markup | Promise<Markup> {
   const { know } = words;
   const { collection_id: id, status, reindex } = collection;
@@ -130,7 +130,7 @@ const jobTones = { PENDING: 'wait', RUNNING: 'wait', DONE: 'good', FAILED: 'bad'
   Record<IngestJob['status'], Tone>
 >;
 
-/** The progress of one document; the part polls until the job has ended. */
+/** The progress of one document. The browser polls this part until the job has ended. */
 export function jobState(
   words: Words,
   job: {

@@ -46,7 +46,7 @@ function memoryTable(
   return html`<table><thead><tr><th scope="col">${remember.memory}</th><th scope="col">${remember.since}</th><th scope="col">${remember.history}</th><th scope="col">${remember.remove}</th></tr></thead><tbody>${memories.map(row)}</tbody></table>`;
 }
 
-/** Asks before one memory is deleted. A separate page works even if scripts are off. */
+/** A page that asks before one memory is deleted. It is a page of its own, so that it works without scripts. */
 export function memoryRemovalPage(
   { words, session }: PageContext,
   { id, memory }: Omit<ShownMemory, 'updated_at'>,
@@ -59,7 +59,7 @@ export function memoryRemovalPage(
   };
 }
 
-/** Every change of one memory. */
+/** The page with every change of one memory. */
 export function memoryHistoryPage(
   { words, language }: PageContext,
   changes: z.infer<typeof memoryHistorySchema>,

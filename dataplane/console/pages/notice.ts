@@ -8,7 +8,7 @@ import { saidText } from './said-text.ts';
 export type NoticeLink = {
   readonly href: string;
   readonly label: string;
-  /** Opened in another tab: the page of the notice may contain typed text. */
+  /** The link opens in another tab, because the page of the notice may contain typed text. */
   readonly isApart?: boolean;
 };
 
@@ -58,7 +58,7 @@ export function refusalNotice(
     const advised = html`${text} ${errors.forbiddenText}`;
     return notice({ kind: 'error', title: errors.forbidden, text: advised, code, ...detail });
   }
-  // The other person sees the request there, and the requester the approval.
+  // The link leads to the page where another person sees the request, and where the requester sees the approval.
   const link = code === 'approval_required' ? { href: '/approvals', label: words.approvalPages.title } : undefined;
   return failureNotice(words, { title: errors.refused, code, message, ...(link === undefined ? {} : { link }) });
 }

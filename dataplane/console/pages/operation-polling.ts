@@ -2,33 +2,34 @@ import { html } from 'hono/html';
 import type { Markup } from './page.ts';
 
 /**
- * The attribute of a part of an answer that replaces the part of the page with its id; unchanged parts stay untouched.
+ * The attribute with which a part of an answer replaces the part of the page that has the same id; other parts stay
+ * unchanged.
  */
 export const outOfBand = html`hx-swap-oob="outerMorph"`;
 
-/** Operations in one request: those of one page of the list. */
+/** Maximum number of operations in one request: as many as one page of the list has. */
 export const mostPolled = 100;
 
 /** Open operations for each second of the pause: the request reads each of them, and its model. */
 const operationsPerSecond = 5;
 const shortestSeconds = 2;
-/** From these requests on, the pauses have at least this length, seconds. */
+/** The shortest pause, seconds, that applies from each of these numbers of requests on. */
 const longerPauses = [
   { turn: 60, seconds: 15 },
   { turn: 30, seconds: 5 },
 ] as const;
 
 type Polling = {
-  /** How many requests the page has sent. */
+  /** How many requests the page has sent so far. */
   readonly turn: number;
-  /** Whether the service could not answer about one of these operations now. */
+  /** Whether the service could not report the state of one of these operations now. */
   readonly isSlow: boolean;
 };
 
 /**
  * Requests the states of all open operations of a page in one call, slower the more there are and the longer they take:
- * the reads of one page stay far below the rate limit of a person. An empty element without open ones, so that the
- * requests end.
+ * the reads of one page stay far below the rate limit of a person. Without open operations, the element is empty, so
+ * that the requests end.
  */
 export function operationPolling(ids: readonly string[], polling: Polling): Markup | Promise<Markup> {
   if (ids.length === 0) return html`<div id="polling" hidden></div>`;

@@ -11,7 +11,7 @@ import { refusalText } from './refusal-text.ts';
 import { saidText } from './said-text.ts';
 import { timeOf } from './time.ts';
 
-/** The filters of the page, as they are in its address; an absent one is empty. */
+/** The names of the filters in the address of the page; the value of an absent filter is empty. */
 export const operationFilterNames = ['kind', 'state', 'subject', 'targetId'] as const;
 export type OperationPageFilters = Readonly<Record<(typeof operationFilterNames)[number], string>>;
 
@@ -22,12 +22,12 @@ type ShownOperations = {
     | { readonly items: readonly ListedOperation[]; readonly nextCursor: string | null }
     | Markup
     | Promise<Markup>;
-  /** Whether there is a page of newer operations. */
+  /** Whether there is a page with newer operations. */
   readonly isLater: boolean;
   readonly isReadable: IsReadable;
 };
 
-/** Tells by its id whether the person may read a policy. */
+/** Tells for the id of a policy whether the person may read the policy. */
 type IsReadable = (policyId: string) => boolean;
 
 /** How many of the ready replicas confirmed an application. */
@@ -87,7 +87,7 @@ function table(
 ${nextCursor === null ? '' : html`<p><a href="/operations${queryOf(filters, nextCursor)}">${own.older}</a></p>`}`;
 }
 
-/** One operation, with the way to its object and to its entries in the audit log. */
+/** The page of one operation, with links to its object and to its entries in the audit log. */
 export function operationPage(
   page: PageContext,
   { one, isReadable }: { readonly one: ListedOperation; readonly isReadable: IsReadable },
@@ -108,9 +108,12 @@ ${session?.rights.administer === true ? html`<p><a href="/audit?operationId=${on
 /** The parts of an operation that change. */
 type ChangingPart = Pick<OperationResource, 'operationId' | 'state' | 'error'>;
 
-/** The state that replaces the one on a page. */
+/** A newer state that replaces the state shown on a page. */
 type LaterState = {
-  /** Undefined where the operation needs no confirmation of replicas, or the user may not read the model. */
+  /**
+   * The number of replicas that confirmed the operation; undefined if it needs no confirmation of replicas, or the
+   * person may not read the model.
+   */
   readonly progress: ConfirmedReplicas | undefined;
 };
 

@@ -3,7 +3,10 @@ import type { PageLinks } from './page-links.ts';
 const lists = ['attention', 'models', 'charts'] as const;
 type OverviewList = (typeof lists)[number];
 
-/** The shown pages of the lists of the overview by their numbers, and the searched text. Its address has all of them. */
+/**
+ * The numbers of the shown pages of the lists of the overview, and the searched text. The address of the page has all
+ * of them.
+ */
 export type OverviewPlace = Readonly<Record<OverviewList, number>> & {
   /** Part of the alias or the name of each shown model, in lower case; empty for all models. */
   readonly find: string;
@@ -11,7 +14,7 @@ export type OverviewPlace = Readonly<Record<OverviewList, number>> & {
 
 /** Characters of a searched text: no name is longer. */
 export const mostFindCharacters = 253;
-/** More pages than any list has: a larger number of a page names none. */
+/** More pages than any list has: a larger number in an address is ignored. */
 const mostPages = 10_000;
 
 /** @param text the value of a parameter of the address; a list without a valid page number shows its first page */
@@ -21,7 +24,7 @@ export function readOverviewPlace(text: (parameter: string) => string | undefine
   return { attention, models, charts, find };
 }
 
-/** Whether one of the names of a model has the searched text. */
+/** Whether one of the names of a model contains the searched text. */
 export function isFound({ find }: Pick<OverviewPlace, 'find'>, ...names: readonly string[]): boolean {
   return names.some((name) => name.toLowerCase().includes(find));
 }
@@ -46,7 +49,10 @@ export type ShownPart<T> = {
   readonly links: PageLinks;
 };
 
-/** One page of a list of the overview. A page after the last one is the last one, because there may be fewer entries than before. */
+/**
+ * One page of a list of the overview. A number beyond the last page shows the last page, because the list may have
+ * become shorter.
+ */
 export function partOfList<T>(
   list: readonly T[],
   { place, name, size }: { readonly place: OverviewPlace; readonly name: OverviewList; readonly size: number },

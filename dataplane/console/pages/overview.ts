@@ -35,14 +35,14 @@ const replicaTones = {
 
 type ShownOverview = {
   readonly place: OverviewPlace;
-  /** Tells by its id whether the person may read a policy. */
+  /** Tells for the id of a policy whether the person may read the policy. */
   readonly isReadable: (policyId: string) => boolean;
 };
 
-/** Entries of one page: with the scripts and the charts, a page has at most 150 KB over the wire. */
+/** Models on one page: with the scripts and the charts, a page has at most 150 KB over the wire. */
 const mostModels = 40;
 const mostCards = 10;
-/** Replicas of one model that are shown by name. */
+/** Maximum number of replicas of one model that are shown by name. */
 const mostReplicas = 6;
 
 /**
@@ -67,12 +67,15 @@ ${session?.rights.view === true ? decisions : ''}`,
   };
 }
 
-/** A search by the alias or the name of a model. Its result is the same page with another address, which can be kept and shared. */
+/**
+ * A search by the alias or the name of a model. Its result is the same page with a different address, which can be
+ * bookmarked and shared.
+ */
 function findForm({ findModel, findButton }: Words, { find }: OverviewPlace) {
   return html`<form class="row" role="search" method="get" action="/overview"><label>${findModel} <input type="search" name="find" size="32" maxlength="${mostFindCharacters}" value="${find}"></label><button>${findButton}</button></form>`;
 }
 
-/** The stream sends the tables only if they differ from those of the page. */
+/** The address of the stream of events. The stream sends the tables only if they differ from those of the page. */
 function eventsAddress({ mark }: Overview, place: OverviewPlace): string {
   const query = new URLSearchParams(overviewQuery(place));
   query.set('shown', mark);
@@ -132,7 +135,7 @@ function modelRow(words: Words, model: OverviewModel, isReadable: ShownOverview[
   )}${replicas.length > mostReplicas ? html`<li class="quiet">${words.audit.others(replicas.length - mostReplicas)}</li>` : ''}</ul></td></tr>`;
 }
 
-/** The page of the overview that has the model; the first one if none has it. */
+/** The address of the page of the overview that shows the model; the first page if no page shows it. */
 export function overviewPathOf(models: Overview['models'], model: string): string {
   const at = models.findIndex(({ modelId }) => modelId === model);
   return `/overview${overviewQuery({ attention: 1, models: Math.floor(Math.max(0, at) / mostModels) + 1, charts: 1, find: '' })}`;

@@ -2,10 +2,13 @@ import { html } from 'hono/html';
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
 
-/** Addresses of the first and of the next page of a list; undefined where the page itself is it, or there is none. */
+/**
+ * The addresses of the first and of the next page of a list; undefined if that page is the current one or does not
+ * exist.
+ */
 export type PageLinks = { readonly first: string | undefined; readonly next: string | undefined };
 
-/** The links of a page whose address has the name of its first entry, or of the entry before it, in one parameter. */
+/** The links of a page whose address names, in one parameter, its first entry or the entry before that. */
 export function linksOf(
   path: string,
   page: { readonly parameter: string; readonly at: string | undefined; readonly next: string | number | null },

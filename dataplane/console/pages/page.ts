@@ -3,7 +3,7 @@ import type { PersonSession } from '../sessions/session.ts';
 import type { Language } from '../words/choose-words.ts';
 import type { Words } from '../words/en.ts';
 
-/** HTML that was made by a template: every value in it is escaped. */
+/** HTML that a template made: every value in it is escaped. */
 export type Markup = ReturnType<typeof html>;
 
 export type Theme = 'auto' | 'light' | 'dark';
@@ -33,7 +33,7 @@ function navigation({ words, session, has }: PageContext): readonly NavigationEn
   const { rights } = session;
   const readsPolicies = rights.view || rights.readsPolicies;
   const readsModels = rights.view || rights.readsModels;
-  // Without the right to view all operations and approvals, the lists have those of the own commands.
+  // Without the right to view all operations and approvals, the lists show the person's own commands.
   const hasCommands = readsPolicies || readsModels;
   const commands = [
     { href: '/operations', label: words.operationPages.title },

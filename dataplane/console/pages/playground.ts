@@ -26,7 +26,7 @@ export function playgroundPage(
     readonly policies: readonly PolicySummary[];
     readonly policy: string;
     readonly revision: string;
-    /** Whether there are policies that the choice does not have. */
+    /** Whether policies exist that the list of choices does not contain. */
     readonly hasMore: boolean;
     /** Why the policy that was asked for is not there; no policy is chosen then. */
     readonly problem?: Markup | Promise<Markup> | undefined;
@@ -66,14 +66,14 @@ export function revisionField(
 }
 
 /**
- * The field without a revision, and why the newest one is not known: the revision of the previous policy would be
- * wrong.
+ * The field with no revision, and the reason why the newest revision is not known: the revision of the previous policy
+ * would be wrong.
  */
 export function refusedRevision(words: Words, refusal: Markup): Markup | Promise<Markup> {
   return html`<div id="revision"><label>${words.revision} <input name="revision" type="number" min="1" value="" class="short"></label>${refusal}</div>`;
 }
 
-/** The fields of one message; the first one is there from the start. */
+/** The fields of one message; the page always has the fields of the first message. */
 export function messageFields({ play }: Words, number: number): Markup | Promise<Markup> {
   const id = number === 1 ? 'text' : `text-${number}`;
   return html`<fieldset><legend>${play.message(number)}</legend><p class="row"><label>${play.role} <select name="role">${roles.map((role) => html`<option value="${role}">${play.roles[role]}</option>`)}</select></label></p>
@@ -109,7 +109,7 @@ export function playgroundOutcome(
 ${skipped.length === 0 ? '' : html`<p class="hint">${play.skipped}: ${skipped.join(', ')}</p>`}`;
 }
 
-/** The text with its matches; of matches that overlap the first one is marked, and named with the others. */
+/** The text with its matches; if matches overlap, the first one is marked and the mark names the others. */
 function markedText(text: string, marks: Marks): readonly (string | Markup | Promise<Markup>)[] {
   const sorted = marks.toSorted((one, other) => one.start - other.start || other.end - one.end);
   const parts: (string | Markup | Promise<Markup>)[] = [];

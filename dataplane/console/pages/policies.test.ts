@@ -70,7 +70,7 @@ test('the page of a policy offers the previous revision of each model where the 
   const surroundings = { models: [changed], deletingPolicies: [], isStateKnown: true, rights, links };
   const page = await text(policyPage(context, policy, [policy], surroundings).main);
   expect(page).toContain(`action="/policies/${modelId}/apply"`);
-  // The version that the page shows is sent with both forms.
+  // Both forms send the version that the page shows.
   expect(page.match(new RegExp(`name="shown.${modelId}" value="${id}:8"`, 'g'))).toHaveLength(2);
 });
 
@@ -87,7 +87,7 @@ test('the page of an archived policy offers no application of it, but a return t
   expect(await page([own])).not.toContain('/apply"');
 });
 
-test('the page of a policy offers no application to a model under deletion, and preselects none of several models', async () => {
+test('the page of a policy offers no application to a model under deletion, and preselects no model if there are several', async () => {
   const page = async (models: readonly OverviewModel[]) => {
     const surroundings = { models: [...models], deletingPolicies: [], isStateKnown: true, rights, links };
     return text(policyPage(context, policy, [policy], surroundings).main);

@@ -19,7 +19,7 @@ type JudgedSurroundings = PolicySurroundings & {
   readonly links: PageLinks;
 };
 
-/** All policies. */
+/** The page with all policies. */
 export function policiesPage(
   { words, language, session }: PageContext,
   items: readonly PolicySummary[],
@@ -50,7 +50,10 @@ function statusBadge(words: Words, status: PolicySummary['status'], isDeleting: 
   return status === 'archived' ? badge('off', own.archived) : badge('good', own.draft);
 }
 
-/** One policy: its history, and the application of one version to a model unless the policy is being deleted. */
+/**
+ * The page of one policy: its history and, unless the policy is being deleted, a form that applies one version to a
+ * model.
+ */
 export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,

@@ -51,7 +51,7 @@ export function diffTable(diff: {
 <tbody>${sideBySide(lines).map((row) => html`<tr>${cell(row.before, 'removed')}${cell(row.after, 'added')}</tr>`)}</tbody></table></div>`;
 }
 
-/** Pairs the removed lines of a change with the added ones. */
+/** Pairs the removed lines of a change with the added lines. */
 function sideBySide(lines: readonly DiffLine[]): readonly DiffRow[] {
   const rows: DiffRow[] = [];
   let removed: Side[] = [];

@@ -8,23 +8,23 @@ import { policyFields } from './policy-form.ts';
 import { saidText } from './said-text.ts';
 
 type Editor = {
-  /** The policy that gets a new version; undefined for a new one. */
+  /** The id of the policy that gets a new version; undefined for a new policy. */
   readonly id: string | undefined;
   readonly source: string;
-  /** The fields in place of the source; undefined for the YAML editor. */
+  /** The form that is shown instead of the source; undefined in the YAML editor. */
   readonly form: PolicyForm | undefined;
-  /** The ETag of the edited version: a save is refused if another one came in between. */
+  /** The ETag of the edited version: a save is refused if another version was saved meanwhile. */
   readonly etag: string;
   readonly status: string;
   readonly recipes: readonly string[];
   readonly problem: Markup | Promise<Markup> | undefined;
-  /** The idempotency key of an earlier save that may have been accepted; a new one when absent. */
+  /** The idempotency key of an earlier save that may have been accepted; when absent, a new key is made. */
   readonly key?: string | undefined;
-  /** The revision that another person saved in between, which this save would replace. */
+  /** The revision that another person saved meanwhile, which this save would replace. */
   readonly onTopOf?: number;
 };
 
-/** The definition as YAML or as a form, checked by the server while it is typed. */
+/** The editor page: the definition as YAML or as a form, which the server checks while it is typed. */
 export function policyEditorPage(page: PageContext, editor: Editor): ConsolePage {
   const { words, session } = page;
   const { policyPages: own, formPages } = words;

@@ -4,7 +4,9 @@ import { type FormSection, formModes, formSections, type PolicyForm, type RuleFi
 import type { Words } from '../words/en.ts';
 import type { Markup } from './page.ts';
 
-/** The fields of a policy: name, times, and the rules of each section. They replace the text of the YAML editor. */
+/**
+ * The fields of a policy: name, times, and the rules of each section. They replace the text field of the YAML editor.
+ */
 export function policyFields(words: Words, form: PolicyForm): Markup | Promise<Markup> {
   const { formPages: own } = words;
   const { name, description, requestDeadlineMs, responseDeadlineMs, providers, rules } = form;
@@ -27,7 +29,9 @@ function addButton(section: FormSection, kind: string, label: string): Markup | 
   return html`<button type="button" class="plain" hx-get="/policies/form/rule?section=${section}&kind=${kind}" hx-target="#rules-${section}" hx-swap="beforeend">${label}</button>`;
 }
 
-/** One rule. Every rule has the same fields, so that the values of a form can be assigned to their rules. */
+/**
+ * The fields of one rule. Every rule has the same fields, so that the values of a form can be assigned to their rules.
+ */
 export function ruleFields({ formPages: own }: Words, rule: RuleFields): Markup | Promise<Markup> {
   const { section, kind, id, mode, timeoutMs, action, replacement, text, match, caseSensitive, rest } = rule;
   const kinds: Readonly<Record<string, string>> = own.kinds;
@@ -54,7 +58,7 @@ ${isLocal ? choice('caseSensitive', own.caseSensitive, own.cases, caseSensitive)
 ${kept.length === 0 ? '' : html`<p class="hint">${own.kept}: <code>${kept.join(', ')}</code></p>`}</fieldset>`;
 }
 
-/** As many rows as the text has lines, at most five. */
+/** The number of rows of a text field: as many as the text has lines, at most five. */
 function linesOf(text: string): number {
   return Math.min(5, text.split('\n').length);
 }

@@ -10,9 +10,9 @@ import type { Markup } from './page.ts';
 import { saidText } from './said-text.ts';
 
 type RefusalText = {
-  /** In the language of the page, if it has a sentence for the code; else the sentence of the API. */
+  /** The sentence for the code in the language of the page, if the page has one; else the sentence of the API. */
   readonly text: string | Markup | Promise<Markup>;
-  /** Whether the text is that of the code, and not the sentence of the API. */
+  /** Whether the text is the sentence for the code, and not the sentence of the API. */
   readonly isOfCode: boolean;
   /** The sentence of the API, if it is more specific than the code. */
   readonly detail?: string | Markup | Promise<Markup>;
@@ -28,14 +28,14 @@ const meanings: ReadonlyMap<string, readonly { readonly meaning: string }[]> = M
   ({ code }) => code,
 );
 
-/** The places and reasons of a message after the sentence of its code. */
+/** The places and reasons in a message, which follow the sentence of its code. */
 function moreThanCode(code: string, message: string): string {
   const [sentence = '', ...places] = message.split(betweenPlaces);
   const isOfCode = meanings.get(code)?.some(({ meaning }) => meaning === sentence) === true;
   return isOfCode ? places.join(betweenPlaces) : message;
 }
 
-/** The words for a code and its message. */
+/** The words of the console for an error code and its message. */
 export function refusalText(words: Words, code: string, message: string): RefusalText {
   const { errors } = words;
   const sentences: Readonly<Partial<Record<string, string>>> = errors.ofCode;

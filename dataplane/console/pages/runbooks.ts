@@ -12,7 +12,7 @@ export function runbooksPage({ words }: PageContext, runbooks: readonly Runbook[
   };
 }
 
-/** One runbook. Its HTML is made of a file of this release, and its raw HTML is text. */
+/** The page of one runbook. Its HTML is made from a file of this release; raw HTML in that file is shown as text. */
 export function runbookPage({ words }: PageContext, runbook: Runbook): ConsolePage {
   const { runbookPages: own } = words;
   return {

@@ -6,10 +6,13 @@ import { type PersonSession, readAttempt, readSession, type SignInAttempt } from
 const partBytes = 3_500;
 const mostParts = 6;
 const attemptSeconds = 600;
-/** Sign-ins in progress have one of these cookies each, by their state: pages of several tabs sign in at the same time. */
+/**
+ * Number of cookies for sign-ins in progress. The state of a sign-in selects one of them, so that the pages of several
+ * tabs can sign in at the same time.
+ */
 const attemptSlots = 16;
 
-/** A session whose token is too long for cookies. */
+/** The token of a session is too long for cookies. */
 export class SessionTooLongError extends Error {}
 
 export type Cookies = {
@@ -17,8 +20,8 @@ export type Cookies = {
   /** @param state the state of the answer; the attempt has its own, which must be equal */
   attempt(header: string | undefined, state: string): Promise<SignInAttempt | undefined>;
   /**
-   * Values of Set-Cookie: the session, and the end of those parts of an earlier, longer one that the request has. Proxies bound
-   * the headers of an answer, some at 4 KB.
+   * Values of Set-Cookie: they store the session, and delete those parts of an earlier, longer session that the request
+   * has. Proxies limit the size of the headers of an answer, some to 4 KB.
    * @throws SessionTooLongError
    */
   keep(session: PersonSession, header?: string): Promise<readonly string[]>;

@@ -21,7 +21,7 @@ export type SignedIn = { readonly subject: string; readonly token: string; reado
 export type OpenIdClient = {
   /** A new attempt and the address that the browser is sent to, with the language of the pages. @throws SignInError */
   begin(returnTo: string, language: string): Promise<{ readonly attempt: SignInAttempt; readonly url: string }>;
-  /** Redeems the code that the browser came back with. @throws SignInError */
+  /** Redeems the code with which the browser returned from the issuer. @throws SignInError */
   finish(current: URL, attempt: SignInAttempt): Promise<SignedIn>;
 };
 
@@ -97,7 +97,7 @@ export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: s
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         };
-        // RFC 8707, section 2.2: the token request names the resource, too.
+        // The token request names the resource, too (RFC 8707, section 2.2).
         const tokens = await oidc.authorizationCodeGrant(configuration, current, checks, resourceOf(resource));
         const subject = tokens.claims()?.sub;
         const seconds = tokens.expiresIn();

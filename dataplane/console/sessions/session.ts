@@ -7,7 +7,7 @@ const sessionSchema = z.object({
   token: z.string(),
   /** Seconds since 1970, when the token ends, and the session with it. */
   expiresAt: z.int(),
-  /** Every form sends it back. */
+  /** A token against request forgery, which every form sends back. */
   csrf: z.string().min(20),
   /** The rights of this person at the sign-in, or at the request once the management API has returned them. */
   rights: z.object({
@@ -23,12 +23,11 @@ const sessionSchema = z.object({
   }),
 });
 
-/** A signed-in person. It exists in the cookie of the browser only. */
+/** A signed-in person. The session is stored only in the cookie of the browser. */
 export type PersonSession = z.infer<typeof sessionSchema>;
 
 /**
- * The rights of a session, from the answer of the management API. The author of a single policy may check definitions,
- * too.
+ * The rights of a session, from the answer of the management API. An author of even one policy may check definitions.
  */
 export function sessionRights({
   view,

@@ -1,7 +1,7 @@
 import { readToken } from '#identity/read-token';
 import { actorsOf } from '#identity/validate-claims';
 
-/** Issuer and subject in one text; equal texts mean the same person or agent. */
+/** The issuer and the subject in one text; equal texts mean the same person or agent. */
 export function personKey({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
   return JSON.stringify([issuer, subject]);
 }

@@ -31,7 +31,10 @@ export type ConsoleConfig = {
   readonly logLevel: LogLevel;
 };
 
-/** The services with tenants that take the calls of persons; undefined for one that is absent, or that refuses every token. */
+/**
+ * The services with tenants that accept calls of persons; undefined for a service that is absent, or that refuses every
+ * token.
+ */
 export function servicesForPersons({
   identity,
   actChain,

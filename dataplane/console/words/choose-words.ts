@@ -8,7 +8,10 @@ function isLanguage(text: string): text is Language {
   return Object.hasOwn(languages, text);
 }
 
-/** The language of the choice, else the first known one of Accept-Language (RFC 9110, 12.5.4), else English. */
+/**
+ * The language that the person chose, else the first known language of Accept-Language (RFC 9110, 12.5.4), else
+ * English.
+ */
 export function chooseLanguage(chosen: string | undefined, accepted: string | undefined): Language {
   if (chosen !== undefined && isLanguage(chosen)) return chosen;
   const wanted = (accepted ?? '')

@@ -49,5 +49,7 @@ export type RefusalCode =
     >
   | 'upstream_error';
 
-/** A sentence for a code, in place of that of the API; English pages show the sentence of the API. */
+/**
+ * A sentence for a code that replaces the sentence of the API; without one, English pages show the sentence of the API.
+ */
 export const refusalsEn: Readonly<Partial<Record<RefusalCode, string>>> = {};

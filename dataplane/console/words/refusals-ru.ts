@@ -1,6 +1,6 @@
 import type { RefusalCode } from './refusals-en.ts';
 
-/** What a code means and what to do, in Russian. */
+/** For each code, a Russian sentence about the cause and the remedy. */
 export const refusalsRu: Readonly<Record<RefusalCode, string>> = {
   // Identity and rights.
   unauthenticated: 'Вход не подтверждён или закончился: войдите снова.',

@@ -4,7 +4,7 @@ import { ru } from './ru.ts';
 
 type Pair = { readonly path: string; readonly english: unknown; readonly russian: unknown };
 
-/** Every word in both languages, by its path. */
+/** Pairs each English word with the Russian word at the same path. */
 function pairsOf(english: unknown, russian: unknown, path = ''): readonly Pair[] {
   if (typeof english !== 'object' || english === null) return [{ path, english, russian }];
   return Object.entries(english).flatMap(([name, value]) =>
@@ -12,7 +12,7 @@ function pairsOf(english: unknown, russian: unknown, path = ''): readonly Pair[]
   );
 }
 
-/** The text, with numbers as the values of its places. */
+/** The text, with numbers as the values of its slots. */
 function textOf(word: unknown): string {
   if (typeof word !== 'function') return String(word);
   return String(word(...Array.from({ length: word.length }, (_, at) => 91 + at)));
@@ -32,7 +32,7 @@ test('every word of the pages is in Russian, and is not that of the English page
   expect(russian.map(({ path }) => path)).toEqual([]);
 });
 
-test('a Russian text has every value of the English one', () => {
+test('a Russian text contains every value of the English text', () => {
   for (const { path, english, russian } of pairs) {
     const valuesOf = (word: unknown): readonly string[] => (textOf(word).match(/\b9\d\b/g) ?? []).toSorted();
     expect([path, valuesOf(russian)]).toEqual([path, valuesOf(english)]);

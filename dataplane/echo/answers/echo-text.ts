@@ -33,7 +33,10 @@ export type Echo = {
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
 };
 
-/** The answer to a request: all text of its last user message (of its last message, when no user speaks), word by word. */
+/**
+ * The answer to a request: the whole text of its last user message, word by word; without a user message, that of its
+ * last message.
+ */
 export function echoOf(request: ChatRequest): Echo {
   const last = request.messages.findLast(({ role }) => role === 'user') ?? request.messages.at(-1);
   const words = last === undefined ? [] : wordsOf(textOf(last));

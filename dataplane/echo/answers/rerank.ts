@@ -10,7 +10,10 @@ export const rerankRequestSchema = z.looseObject({
 });
 type RerankRequest = z.infer<typeof rerankRequestSchema>;
 
-/** The answer to a rerank request: documents with more of the query's words first; equal ones keep their order. */
+/**
+ * The answer to a rerank request: documents that contain more words of the query are first; documents with the same
+ * number of words keep their order.
+ */
 export function rerankingOf({ model, query, documents, top_n, return_documents }: RerankRequest) {
   const asked = distinctWords(query);
   const results = documents
@@ -25,7 +28,10 @@ export function rerankingOf({ model, query, documents, top_n, return_documents }
   return { model, object: 'list', results, usage: { total_tokens: tokens } };
 }
 
-/** Common words by the mean length of both texts (cosine of their sets), from 0 to 1. */
+/**
+ * The share of words that both texts have: the number of common words divided by the mean length of the texts (cosine
+ * of their word sets), from 0 to 1.
+ */
 function share(asked: ReadonlySet<string>, found: ReadonlySet<string>): number {
   const common = asked.intersection(found).size;
   return common === 0 ? 0 : common / Math.sqrt(asked.size * found.size);

@@ -5,7 +5,7 @@ import { createDecisionCounts } from './count-decisions.ts';
 /** The newest decisions of this replica, in memory only (docs/decisions/0026). */
 export type ActivityLog = {
   add(record: DecisionRecord): void;
-  /** The newest ones first. */
+  /** The newest records, the newest first. */
   newest(): readonly DecisionRecord[];
   /** The decisions of each of the last minutes by alias, oldest first. */
   counts(): readonly DecisionCount[];
@@ -32,7 +32,7 @@ export function createActivityLog(): ActivityLog {
 
 type Numbered = { readonly record: DecisionRecord; readonly number: number };
 
-/** Replaces its oldest entry once it is full. */
+/** A list that replaces its oldest entry when it is full. */
 function createRing(most: number) {
   const entries: Numbered[] = [];
   let next = 0;

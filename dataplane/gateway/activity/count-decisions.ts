@@ -12,7 +12,7 @@ type DecisionCounts = {
 
 /** @param now milliseconds since the epoch */
 export function createDecisionCounts(now: () => number): DecisionCounts {
-  // Minutes are inserted in the order of time. Aliases are those of routes, so that their number is bounded.
+  // Minutes are inserted in chronological order. Aliases are those of routes, so that their number is bounded.
   const minutes = new Map<number, Map<string, DecisionCount>>();
 
   function dropOld(): void {

@@ -9,7 +9,7 @@ const pin = {
 } as RoutePin;
 const ended = { requestId: 'r-1', time: new Date(0), client: undefined, pin, code: 'provider_unavailable' } as const;
 
-test('the record of a failed check names the detector that did not judge, and no other record names one', async () => {
+test('the record of a failed check names the detector that did not judge, and no other record names a detector', async () => {
   const provider = { name: 'presidio', cause: 'name_not_found' } as const;
   const checks = noteChecks({
     check: () => Promise.resolve({ ...failedCheck('provider_unavailable'), rule: 'names', provider }),
@@ -20,7 +20,7 @@ test('the record of a failed check names the detector that did not judge, and no
   expect(decisionRecordOf({ ...ended, outcome: 'denied', deciding })).not.toHaveProperty('provider');
 });
 
-test('an answer that is too long for a check is recorded as one without a verdict, and a refused request is not recorded', () => {
+test('an answer that is too long for a check is recorded as an answer without a verdict, and a refused request is not recorded', () => {
   const without = { ...ended, code: 'body_too_large', deciding: undefined };
   expect(decisionRecordOf({ ...without, outcome: 'answer_too_long' })).toMatchObject({
     outcome: 'check_failed',

@@ -5,7 +5,7 @@ import type { Stage } from '#contracts/policy';
 import type { OutcomeName } from '../metrics/outcomes.ts';
 import type { RoutePin } from '../routes/pin-routes.ts';
 
-/** The check of a request that decided: the last one that did not pass. */
+/** The check that decided a request: the last check that did not pass. */
 type DecidingCheck = {
   readonly stage: Stage;
   readonly rule: string | undefined;
@@ -13,7 +13,7 @@ type DecidingCheck = {
   readonly provider: FailedProvider | undefined;
 };
 
-/** The check client of one request, which remembers the check that decided. No text is remembered. */
+/** The check client of one request, which records the check that decided. No text is recorded. */
 export type NotedChecks = Pick<CheckClient, 'check'> & { readonly deciding: () => DecidingCheck | undefined };
 
 export function noteChecks(checks: Pick<CheckClient, 'check'>): NotedChecks {
@@ -52,8 +52,8 @@ const decisions: Readonly<Partial<Record<OutcomeName, DecisionRecord['outcome']>
 };
 
 /**
- * The record of a request; undefined for one that no policy decided: an unguarded or unknown model, a request that was
- * refused before its checks, and a fault of the provider.
+ * The record of a request; undefined if no policy decided: the model is unguarded or unknown, the request was refused
+ * before its checks, or the provider failed.
  */
 export function decisionRecordOf(ended: EndedRequest): DecisionRecord | undefined {
   const { requestId, time, client, pin, outcome, code, deciding } = ended;

@@ -28,7 +28,10 @@ const body = JSON.stringify({ message: { messageId: 'm-1', role: 'ROLE_USER', pa
 const stream = async (person: string): Promise<Response> =>
   await world.call(`/agents/${agentId}/message:stream`, { token: await world.personToken(person), body });
 
-/** Starts as many streams as a person may have at a time. @returns their texts, and the status of a further stream */
+/**
+ * Starts as many streams as a person may have at a time. @returns the texts of the streams, and the status of one
+ * stream more
+ */
 async function fill(person: string): Promise<readonly [texts: readonly string[], further: number]> {
   const texts: string[] = [];
   for (let at = 0; at < atOnce; at += 1) texts.push(await (await stream(person)).text());

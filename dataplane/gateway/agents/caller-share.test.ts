@@ -54,7 +54,8 @@ async function call(world: AgentPlaneWorld, person: string, operation: string, b
 type Sent = { readonly operation: string; readonly method?: string; readonly body?: string; readonly length?: number };
 
 /**
- * A connection on which a person sends several requests together, each with a body of `length` of which `body` is sent.
+ * Opens a connection on which a person sends several requests together, each with a body of `length` bytes of which
+ * only `body` is sent.
  */
 async function open(world: AgentPlaneWorld, person: string, requests: readonly Sent[]): Promise<Socket> {
   const { hostname, port } = new URL(world.url);
@@ -193,7 +194,8 @@ test.each([
 test('a long stream does not reserve a share of the bytes of the gateway', async () => {
   const world = await startWorld(3, 16);
   const image = await serveImage(world);
-  // With 256 bytes for each value it needs more than the half of the budget that is not kept for the oldest call.
+  // At 256 bytes for each value, this body needs more than the half of the budget that is open to all calls; the other
+  // half is reserved for the oldest call.
   const values = JSON.stringify({ tasks: Array.from({ length: 32_000 }, () => null) });
   let end: (() => void) | undefined;
   image.play((response, { path }) => {

@@ -76,7 +76,7 @@ beforeEach(() => {
   service.play(answers({ name: 'Ann' }));
 });
 
-/** The token of a run for one connection; undefined if the gateway gives none. */
+/** The token of a run for one connection; undefined if the gateway issues no token. */
 async function tokenFor(connection: string, agent = agentId): Promise<string | undefined> {
   const call = { token: await world.personToken('ann'), body: '{"jsonrpc":"2.0"}' };
   expect((await world.call(`/agents/${agent}/mcp`, call)).status).toBe(200);

@@ -4,7 +4,7 @@ import { startJudgedImage } from './testing/start-judged-image.ts';
 
 const bodyBytes = 524_288;
 const most = 32_768;
-/** Holds one body with the largest number of values, at 256 bytes each. */
+/** This budget holds one body with the largest number of values, at 256 bytes each. */
 const maxHeldBytes = bodyBytes + most * 256;
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
@@ -20,9 +20,9 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** Sends a message with this many values, none of which is a text; its body has this many bytes. */
+/** Sends a message with this many values, none of which is a text; the body has `length` bytes. */
 async function send(values: number, length = bodyBytes) {
-  // The body, the message and the list are values, too.
+  // The body, the message and the list count as values, too.
   const body = JSON.stringify({ message: { data: Array.from({ length: values - 3 }, () => null) } });
   const token = await world.personToken('ann');
   const answer = await world.call(`/agents/${agentId}/message:send`, { token, body: body.padEnd(length) });
@@ -34,13 +34,13 @@ const serve = (more: object = {}) => {
   return image.serve('A2A', { limits: { ...limits, requestBytes: 2 * bodyBytes }, ...more });
 };
 
-test('a judged body has at most 32,768 values, and the code of one with more is request_too_large', async () => {
+test('a judged body has at most 32,768 values, and a body with more values is refused with request_too_large', async () => {
   await serve();
   expect(await send(most)).toEqual({ status: 200, code: undefined });
   expect(await send(most + 1)).toEqual({ status: 413, code: 'request_too_large' });
 });
 
-test('a judged body is held with 256 bytes for each value until it was judged, and gets 503 where they do not fit', async () => {
+test('256 bytes are reserved for each value of a body until it was judged, and a body gets 503 if they do not fit', async () => {
   await serve();
   // The answer fits, because the values of the body are no longer held.
   expect(await send(most)).toEqual({ status: 200, code: undefined });

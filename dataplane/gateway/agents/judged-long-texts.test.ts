@@ -8,9 +8,9 @@ type Image = Awaited<ReturnType<typeof startJudgedImage>>;
 type Target = NonNullable<Parameters<typeof startJudgedImage>[1]>;
 
 const maxBodyBytes = 32_768;
-/** More than one check has, with white space. */
+/** A text that is larger than one check, with white space. */
 const long = 'word '.repeat(8_000);
-/** As many bytes as one check can have. */
+/** A text with as many bytes as one check can have. */
 const fitting = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'user', content: '' }));
 const fittingAnswer = 'w'.repeat(maxBodyBytes - checkBytes({ role: 'assistant', content: '' }, 'response'));
 
@@ -132,7 +132,7 @@ test('a text of an answer that is larger than one check is permanently refused w
 test('a message of an image needs at most 1,024 checks, in both directions', async () => {
   await serve({ maxMessages: 1 });
   const items = (count: number): object => ({ data: { list: Array.from({ length: count }, () => 'w') } });
-  // The name of the member is a text, too.
+  // The name of the member counts as a text, too.
   expect(await send(items(1_023))).toMatchObject({ status: 200 });
   expect(await send(items(1_024))).toMatchObject(tooLarge);
   answer = { message: { messageId: randomUUID(), role: 'ROLE_AGENT', parts: [items(1_023)] } };

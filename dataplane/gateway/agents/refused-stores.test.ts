@@ -52,7 +52,7 @@ async function openDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-/** A later release has applied one more file. */
+/** Changes the database as if a later release had applied one more migration file. */
 function upgrade({ database: { sql } }: TestDatabase, schema: string) {
   return sql`insert into ${sql(schema)}.migrations (number, name, digest) values (900, '0900-later.sql', 'digest')`;
 }

@@ -8,7 +8,7 @@ const models = 'urn:portcullis:models';
 let world: AgentPlaneWorld;
 let process: ScriptedHttp;
 
-/** Requests of one caller, and exchanges of one run, that are admitted while the clock does not advance. */
+/** How many requests of one caller, and exchanges of one run, are admitted while the clock does not advance. */
 const [requestsAtOnce, tradesAtOnce] = [400, 1_000];
 
 beforeAll(async () => {
@@ -25,7 +25,10 @@ beforeEach(() => {
 
 type Seen = { readonly status: number };
 
-/** Repeats a request, some at a time, until it is refused with 429, and returns such an answer and the number of the others. */
+/**
+ * Repeats a request, some at a time, until it is refused with 429. Returns a refused answer and the number of the
+ * accepted ones.
+ */
 async function untilRefused<Answer extends Seen>(
   send: (at: number) => Promise<Answer>,
 ): Promise<{ readonly answer: Answer; readonly before: number }> {

@@ -143,7 +143,7 @@ describe('a client that reads slowly', () => {
     answer = async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const toClient = await begun.promise;
-      // Until the kernel takes no more for the client, so that the last events wait in the gateway.
+      // Writes until the kernel accepts no more bytes for the client, so that the last events wait in the gateway.
       while (toClient.writableLength === 0) {
         await new Promise((resolve) => response.write(`data: ${'a'.repeat(4_000)}\n\n`, resolve));
         await turn();

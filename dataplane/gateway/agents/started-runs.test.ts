@@ -82,7 +82,7 @@ test.each<[string, string, Script]>([
   expect(await ask(await agentToken())).toEqual([code, null]);
 });
 
-test('a run whose answer is denied is counted as started, and a call that is denied before is not', async () => {
+test('a run whose answer is denied is counted as started, and a call that is denied before its run is not counted', async () => {
   image.play(saying(terms.denied));
   const before = await countedRuns();
   const token = await world.personToken('ann');

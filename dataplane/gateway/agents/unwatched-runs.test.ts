@@ -23,7 +23,7 @@ const limits = { ...routedVersion({ url: '' }).limits, concurrency: atOnce };
 
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
-/** The version that is served; its runs that no client follows count for 30 s, so each test has a separate version. */
+/** The version that is served. Its runs that no client follows count for 30 s, so each test has its own version. */
 let versionId: string;
 let versions = 0;
 

@@ -5,7 +5,7 @@ const callKeys: ReadonlySet<string> = new Set([
   ...['id', 'type', 'index', 'function', 'custom', 'name', 'arguments', 'input'],
 ]);
 
-/** Whether calls of tools have a key that only some clients read as that of the API, such as `Arguments` in Go. */
+/** Whether tool calls have a key that only some clients read as a key of the API, such as `Arguments` in Go. */
 export function hasDisguisedCallKey(calls: JsonValue | undefined): boolean {
   if (Array.isArray(calls)) return calls.some(hasDisguisedCallKey);
   if (typeof calls !== 'object' || calls === null) return false;

@@ -8,7 +8,7 @@ const ownKeys: ReadonlySet<string> = new Set(['type', 'thinking', ...textKeys]);
 
 /**
  * The text of an answer whose content is a list of parts, as Mistral sends it with a reasoning: the texts and refusals
- * of the parts, joined without a blank, as clients join them. The other members of a part are further texts.
+ * of the parts, joined without a space, as clients join them. The other members of a part are further texts.
  * @returns undefined for a part of another form
  */
 export function textOfParts(items: readonly JsonNode[]): string | undefined {

@@ -7,7 +7,7 @@ test('tokens of a stream without a usage report are estimated as one for 4 bytes
   expect(estimateUsage({ input: 5, output: 8 })).toEqual({ input: 2, output: 2, isEstimated: true });
 });
 
-test('the texts of a request count with their bytes, and base64 files do not', () => {
+test('the texts of a request count with their bytes, and base64 files do not count', () => {
   const bytesOf = (request: object) => requestTextBytes(parseTree(Buffer.from(JSON.stringify(request))));
   const file = 'A'.repeat(4_096);
   const messages = [

@@ -2,7 +2,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { TokenUsage } from './read-usage.ts';
 
-/** Bytes of UTF-8 for one token: o200k_base has about as many in English and in Russian prose. */
+/** Bytes of UTF-8 per token: o200k_base has about this many in English and in Russian prose. */
 const bytesPerToken = 4;
 /** Base64 data, whose tokens do not follow from its length. Only whole texts match, so that prose after the data is counted. */
 const encoded = /^(?:data:[^,\s]{0,128};base64,)?[A-Za-z0-9+/_-]*={0,2}$/;
@@ -10,7 +10,10 @@ const shortestEncoded = 1_024;
 /** Members that the API sets in every piece of an answer. */
 const serviceMembers: ReadonlySet<string> = new Set(['role', 'id', 'type']);
 
-/** The tokens of a stream whose provider reports none. @param bytes of the texts of its request and of its answer */
+/**
+ * Estimates the tokens of a stream whose provider reports none. @param bytes of the texts of its request and of its
+ * answer
+ */
 export function estimateUsage(bytes: { readonly input: number; readonly output: number }): TokenUsage {
   return { input: tokensOf(bytes.input), output: tokensOf(bytes.output), isEstimated: true };
 }
@@ -19,7 +22,7 @@ function tokensOf(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-/** The bytes of all texts of a request. Files in base64 count as none. */
+/** The bytes of all texts of a request. Files in base64 are not counted. */
 export function requestTextBytes(node: JsonNode): number {
   switch (node.kind) {
     case 'string':
@@ -37,7 +40,10 @@ function isEncoded(value: string): boolean {
   return (value.startsWith('data:') || value.length >= shortestEncoded) && encoded.test(value);
 }
 
-/** The bytes of the texts that an event of a stream adds to the answer: those of `delta`, in the root or in a choice. */
+/**
+ * The bytes of the texts that an event of a stream adds to the answer: the texts of `delta`, in the root or in a
+ * choice.
+ */
 export function eventTextBytes(event: JsonValue): number {
   if (!isObject(event)) return 0;
   const { delta, choices } = event;

@@ -7,8 +7,8 @@ export function foldKey(key: string): string {
 }
 
 /**
- * Whether a key equals one of `known` only after case folding. Some programs would read such a key as the known one and
- * others would not, so its value could bypass a check.
+ * Whether a key equals one of the `known` keys only after case folding. Some programs would read such a key as the
+ * known key and others would not, so that its value could bypass a check.
  */
 export function isDisguised(key: string, known: ReadonlySet<string>): boolean {
   return !known.has(key) && known.has(foldKey(key));

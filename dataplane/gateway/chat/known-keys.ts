@@ -4,7 +4,7 @@ import type { MemberKinds } from './member-kinds.ts';
 import { placeOf, type RequestRefusal } from './parse-result.ts';
 
 /**
- * Members of a guarded chat request and their kinds: those of `ChatCompletionCreateParams` of the pinned `openai`
+ * Members of a guarded chat request and their kinds: the members of `ChatCompletionCreateParams` of the pinned `openai`
  * package (`known-keys.test.ts` compares them). A member in this list is not necessarily allowed: `readChatRequest`
  * refuses values that request an answer which no check sees.
  */
@@ -60,8 +60,8 @@ export const callMembers = ['tool_calls', 'function_call'] as const;
 export const answerTextKeys = [...callMembers, ...reasoningKeys] as const;
 
 /**
- * Members of a message of any role: those of the message parameters of the `openai` package, and those of the answers
- * that clients append to the conversation unchanged. Only `content` and `refusal` are judged
+ * Members of a message of any role: the members of the message parameters of the `openai` package, and the members of
+ * answers, which clients append to the conversation unchanged. Only `content` and `refusal` are judged
  * (`gateway:extract:text-parts`, `gateway:extract:reasoning-not-analyzed`).
  */
 export const messageKeys: ReadonlySet<string> = new Set([
@@ -82,7 +82,7 @@ export const messageKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Members of a part of a message's content that hold the content; a part has the one that its `type` names. vLLM takes
+ * Members that hold the content of a part of a message; a part has the member that its `type` names. vLLM takes
  * `video_url` and `audio_url`; Mistral returns its reasoning as a part `thinking`.
  */
 export const partContentKeys: ReadonlySet<string> = new Set([
@@ -98,7 +98,7 @@ const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint', 'cl
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
 
-/** Members of an embeddings request and their kinds: those of `EmbeddingCreateParams` of the `openai` package. */
+/** Members of an embeddings request and their kinds, the same as in `EmbeddingCreateParams` of the `openai` package. */
 export const embeddingMembers = {
   model: ['string'],
   input: ['string', 'array'],

@@ -37,7 +37,7 @@ describe('a masked answer', () => {
     expect(mask(replayed, '***')).toBe(replayed.replace('secret', '***'));
   });
 
-  test('a mask that breaks the JSON of a structured answer is a failure, and one that keeps it is not', () => {
+  test('a mask that breaks the JSON of a structured answer is a failure, and a mask that keeps it valid is not', () => {
     const structured = (content: string): string =>
       JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] });
     expect(mask(structured('{"a":"secret"}'), '{"a":***', true)).toBeUndefined();

@@ -5,10 +5,11 @@ import type { ChatAnswer } from './read-chat-answer.ts';
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
 /**
- * Members that a masked answer keeps whatever they hold: service fields, tool calls and attachments
- * (`gateway:extract:service-fields-preserved`, `gateway:extract:attachments-preserved`). Every other member is kept only
- * when its value is null, a boolean or empty. So these are dropped, because they can repeat the masked text: logprobs,
- * annotations, reasoning, and members that the API does not document (docs/connect-a-provider.md, "Masked answers").
+ * Members that a masked answer keeps whatever their values are: service fields, tool calls and attachments
+ * (`gateway:extract:service-fields-preserved`, `gateway:extract:attachments-preserved`). Every other member is kept
+ * only when its value is null, a boolean or empty. So the following members are dropped, because they can repeat the
+ * masked text: logprobs, annotations, reasoning, and members that the API does not document
+ * (docs/connect-a-provider.md, "Masked answers").
  */
 const keptOfRoot: ReadonlySet<string> = new Set([
   'id',
@@ -26,8 +27,8 @@ const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'funct
 
 /**
  * The texts of an answer after masking; undefined for a text that the answer did not have. `edits` mask texts in other
- * members, which are judged if the binding asks for it; `judgedMembers` are members of the message that are kept for
- * it.
+ * members, which are judged if the binding names them in `judge`; `judgedMembers` are members of the message that are
+ * kept because they were judged.
  */
 type CleanedTexts = {
   readonly content: string | undefined;
@@ -37,8 +38,8 @@ type CleanedTexts = {
 };
 
 /**
- * The answer with its texts masked (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
- * @returns undefined when the request required JSON, the provider's text was JSON, and the masked text is not
+ * The answer with its texts masked (`gateway:output:mask-non-stream`). Kept members are copied byte for byte.
+ * @returns undefined when the request required JSON and the text of the provider was JSON, but the masked text is not
  */
 export function maskChatAnswer(
   body: Uint8Array,
@@ -78,7 +79,7 @@ function rewrite(
   return `{${members.join(',')}}`;
 }
 
-/** Whether a JSON value cannot hold text. Numbers do not qualify: a number can repeat digits that were masked. */
+/** Whether a JSON value cannot contain text. A number can: it may repeat digits that were masked. */
 function isEmpty(node: JsonNode): boolean {
   switch (node.kind) {
     case 'null':

@@ -1,6 +1,6 @@
 /**
- * A request that the gateway refuses before any check. `param` is the place in the request: known names and positions,
- * or a key of the request that looks like an identifier; null if there is no single place.
+ * A request that the gateway refuses before any check. `param` names the place in the request by known names and
+ * positions, or by a key of the request that looks like an identifier; null if there is no single place.
  */
 export type RequestRefusal = { readonly code: RequestRefusalCode; readonly param: string | null };
 

@@ -15,7 +15,7 @@ import { maxJsonValues } from './read-envelope.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
-/** The texts of one answer that are checked, and the answer's parts from which a masked one is made. */
+/** The texts of one answer that are checked, and the parts of the answer from which a masked answer is made. */
 export type ChatAnswer = {
   readonly root: ObjectNode;
   readonly choice: ObjectNode;
@@ -32,8 +32,8 @@ const messageKeys: ReadonlySet<string> = new Set(['content', 'refusal', 'audio',
 
 /**
  * Reads the whole answer of a provider strictly: exactly one choice, of index 0, whose text is in `content` and
- * `refusal` and nowhere else. The content may be a list of parts.
- * @returns undefined for anything else
+ * `refusal` only. The content may be a list of parts.
+ * @returns undefined for any other answer
  */
 export function readChatAnswer(bytes: Uint8Array): ChatAnswer | undefined {
   const parsed = parseAnswer(bytes);

@@ -26,7 +26,7 @@ function unitsOf(messages: unknown): readonly { role: string; content: string }[
   return reading.value.units.map(({ role, content }) => ({ role, content }));
 }
 
-/** The texts without those of the places where parts are joined. */
+/** The texts without those around the places where parts are joined. */
 function joinedOf(messages: unknown): readonly { role: string; content: string }[] {
   const reading = read(JSON.stringify({ model: 'm', messages }));
   if (!reading.ok) throw new Error(reading.refusal.code);
@@ -47,7 +47,7 @@ function masked(body: string, contents: readonly string[]): string {
 }
 
 const user = [{ role: 'user', content: 'hi' }];
-/** A chat request with one message, which has the given members. */
+/** A chat request with one message that has the given members. */
 const message = (members: object) => ({ messages: [{ role: 'user', content: 'a', ...members }] });
 const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
 
@@ -139,7 +139,7 @@ describe('a masked request', () => {
     },
   );
 
-  test('a masked text may become empty, and an unmasked one keeps its escapes', () => {
+  test('a masked text may become empty, and an unmasked text keeps its escapes', () => {
     const body = '{"model":"m","messages":[{"role":"user","content":"\\u0061"},{"role":"user","content":"b"}]}';
     expect(masked(body, ['a', ''])).toBe(body.replace('"b"', '""'));
   });
@@ -241,7 +241,7 @@ describe('a request is refused', () => {
     expect(refusalOf(body)).toBeUndefined();
   });
 
-  test('a stream is refused when a rule of the policy cannot judge one', () => {
+  test('a stream is refused when a rule of the policy cannot judge streams', () => {
     const body = { model: 'm', messages: user, stream: true };
     expect(refusalOf(body, { ...open, streaming: 'unjudged' })).toEqual({
       code: 'unsupported_for_policy',
@@ -285,7 +285,7 @@ test('parts keep their cache markers, and a marker of another name is refused', 
   });
 });
 
-test('a binding can allow further keys, except one that folds to a known key', () => {
+test('a binding can allow further keys, except a key that folds to a known key', () => {
   const rules = { ...open, extraKeys: new Set(['top_k', 'Messages']) };
   expect(refusalOf({ model: 'm', messages: user, top_k: 1 }, rules)).toBeUndefined();
   expect(refusalOf({ model: 'm', messages: user, Messages: 1 }, rules)?.code).toBe('ambiguous_key');

@@ -9,7 +9,10 @@ import { readMessage } from './read-message.ts';
 /** The shapes of requests for text that a guarded route allows. */
 export type ChatRules = {
   readonly textOnly: boolean;
-  /** Whether streams are served; `unjudged`: a rule cannot judge them; `refused`: the binding refuses them. */
+  /**
+   * Whether streams are served; `unjudged`: a rule of the policy cannot judge streams; `refused`: the binding refuses
+   * streams.
+   */
   readonly streaming: 'served' | 'unjudged' | 'refused';
   readonly extraKeys: ReadonlySet<string>;
 };
@@ -18,7 +21,7 @@ export type ChatRules = {
 export type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
-  /** The request requires a JSON answer, so a masked answer must be JSON, too. */
+  /** Whether the request requires a JSON answer, so that a masked answer must be JSON, too. */
   readonly structured: boolean;
 };
 
@@ -32,8 +35,9 @@ const toolMembers = [
 ] as const;
 
 /**
- * Reads a guarded chat request strictly: keys from a closed list with their kinds, one answer variant (`gateway:request:n-1-only`), no
- * output in a form that the check does not see, and under the older profiles text only.
+ * Reads a guarded chat request strictly: only keys from a closed list with values of their kinds, one answer variant
+ * (`gateway:request:n-1-only`), no output in a form that the check does not see, and with the older content profiles
+ * only text.
  */
 export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
@@ -48,8 +52,8 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<C
 }
 
 /**
- * Whether a request requires a stream. Refuses one that the binding does not serve, and under the older profiles every
- * stream and the members of tools.
+ * Whether a request requires a stream. Refuses a stream that the binding does not serve. With the older content
+ * profiles every stream and the members of tools are refused.
  */
 export function readStreamFlag(root: JsonNode, rules: ChatRules, toolMembers: readonly string[]): ParseResult<boolean> {
   const stream = readFlag(root, 'stream');

@@ -22,8 +22,8 @@ export const maxJsonValues = 200_000;
 const routingKeys: ReadonlySet<string> = new Set(['model']);
 
 /**
- * Reads the JSON of any request and the model that it names. A second `model` key, in any letter case, is refused: it
- * would name one model to the gateway and another one to the provider.
+ * Reads the JSON of any request and the model that it names. A second `model` key, in any letter case, is refused,
+ * because the gateway and the provider could read different models.
  */
 export function readEnvelope(bytes: Uint8Array): ParseResult<Envelope> {
   const parsed = parseBody(bytes);

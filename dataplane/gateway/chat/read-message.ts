@@ -13,7 +13,7 @@ type MessageRules = {
 };
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
-/** A text of a message and its place; the place is absent where there is no text. */
+/** A text of a message and its place; the place is absent if the message has no text. */
 export type MessageText = { readonly content: string; readonly place: TextPlace };
 /** A text part of a message; `index` is its position in the list of parts. */
 export type TextPart = { readonly string: BodyRange; readonly text: string; readonly index: number };
@@ -28,9 +28,9 @@ const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 export const noText: MessageText = { content: '', place: { kind: 'absent' } };
 
 /**
- * The check messages of one chat message (`gateway:extract:text-parts`): its text, empty where it has none, and a
- * `refusal` member as a second one. Parts of one message are joined by one space, and the places where they are joined are
- * further texts. Names, tool calls and attachments are left out.
+ * The check messages of one chat message (`gateway:extract:text-parts`): one with its text, which may be empty, and a
+ * second one with its `refusal` member. Parts of one message are joined by one space, and the places where they are
+ * joined are further texts. Names, tool calls and attachments are left out.
  */
 export function readMessage(node: JsonNode, place: string, rules: MessageRules): ParseResult<readonly CheckUnit[]> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
@@ -100,8 +100,8 @@ function readPart(
 }
 
 /**
- * The text parts of one message as one text (`gateway:mask:text-parts-merged`), and the seams between them: a model reads the parts
- * without the space.
+ * The text parts of one message as one text (`gateway:mask:text-parts-merged`), and the texts around the places where
+ * they are joined, because a model reads the parts without the space.
  */
 export function joinParts(parts: readonly TextPart[], items: readonly JsonNode[]): readonly MessageText[] {
   const [first, ...others] = parts;

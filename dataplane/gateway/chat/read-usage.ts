@@ -1,6 +1,9 @@
 import { scanForValue } from './scan-for-value.ts';
 
-/** Tokens of one request, as its provider reports them; `isEstimated`: it reported none, and they follow from the texts. */
+/**
+ * The tokens of one request, as its provider reports them; `isEstimated`: the provider reported none, and they were
+ * estimated from the texts.
+ */
 export type TokenUsage = { readonly input: number; readonly output: number; readonly isEstimated?: true };
 
 /** Largest token count of one answer that is accepted as plausible. */
@@ -8,9 +11,9 @@ const maxTokens = 1_000_000_000;
 const usageKey = Buffer.from('"usage"');
 
 /**
- * The tokens in the member `usage` of an answer or of a frame, in the words of chats or of the Responses API.
- * @param parents the members around it, from the root
- * @returns undefined where there is none, or one in another form
+ * The tokens in the member `usage` of an answer or of a frame, with the names of the chat API or of the Responses API.
+ * @param parents the members that enclose `usage`, from the root
+ * @returns undefined if there is no `usage`, or if it has another form
  */
 export function readUsage(bytes: Buffer, parents: readonly string[] = []): TokenUsage | undefined {
   if (!bytes.includes(usageKey)) return undefined;
@@ -25,7 +28,10 @@ export function readUsage(bytes: Buffer, parents: readonly string[] = []): Token
   }
 }
 
-/** Each answer is read, so that no schema library is used. The words of chats count before those of the Responses API. */
+/**
+ * Every answer is read here, so that no schema library is used. The names of the chat API have priority over those of
+ * the Responses API.
+ */
 function usageOf(value: unknown): TokenUsage | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { prompt_tokens, completion_tokens, input_tokens, output_tokens } = value as Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { scanForValue } from './scan-for-value.ts';
 
-/** Writes the model name of the client's request into an answer of the provider, or into one frame of it. */
+/** Writes the model name of the client's request into an answer of the provider, or into one frame of a stream. */
 export type RenameAnswer = (bytes: Buffer) => Buffer;
 
 const quote = 0x22;
@@ -19,7 +19,10 @@ export function renamerTo(alias: string, path: readonly string[] = ['model']): R
   };
 }
 
-/** The same in pieces (the bytes before the name, the name, the bytes after it), so that a large answer is not copied. */
+/**
+ * The renamed answer in pieces (the bytes before the name, the name, the bytes after it), so that a large answer is not
+ * copied.
+ */
 export function renamedPieces(
   alias: string,
   path: readonly string[] = ['model'],

@@ -23,12 +23,12 @@ test('masks of a result of 60,000 parts are applied to it with those of the plac
   expect(edits.kind === 'edits' && edits.edits.length).toBe(parts.length);
 });
 
-test('a mask of a joined text that the masks of its parts do not yield is a deny', () => {
+test('a mask of a joined text that does not follow from the masks of its parts is a deny', () => {
   const contents = [...masked, ...joints.map((_, index) => (index === 59 ? '?' : '*'.repeat(1_000)))];
   expect(maskEdits([...parts, ...joints], contents)).toEqual({ kind: 'unmaskable' });
   const twice = parts.slice(0, 2);
   const joint: CheckUnit = { role, content: 'xx', place: { kind: 'joint', parts: twice } };
-  // The joints of a body are in the order of its parts.
+  // The texts around joined parts have the same order as the parts of the body.
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'ab', 'ab'])).toMatchObject({ kind: 'edits' });
   expect(maskEdits([...twice, joint, joint], ['a', 'b', 'b', 'ab'])).toEqual({ kind: 'unmaskable' });
 });

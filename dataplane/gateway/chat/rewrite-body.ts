@@ -9,9 +9,9 @@ export function renameModel(model: BodyRange, upstreamModel: string): Edit {
 }
 
 /**
- * The edits that write masked texts into a body, none of which overlap. `unmaskable`: a mask covers a name or a number,
- * which cannot be replaced without another meaning, or one text of the body is masked in two ways. `mismatch`: a mask
- * gives text to a message that had none.
+ * The edits that write masked texts into a body, without overlaps. `unmaskable`: a mask covers a name or a number,
+ * which cannot be replaced without changing the meaning, or one text of the body has two different masks. `mismatch`: a
+ * mask adds text to a message that had none.
  */
 type MaskedBody =
   | { readonly kind: 'edits'; readonly edits: readonly Edit[] }
@@ -21,9 +21,9 @@ type MaskedBody =
 /**
  * Finds the edits that write masked texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
  * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in their
- * order. A mask inside of a part that is removed needs no edit. Texts inside of a JSON text are replaced there, so that
- * it stays JSON. Masks of texts `within` another text have to be applied to that text already.
- * @param units all texts of the body that were judged; the seams of a message follow it
+ * order. A mask inside of a removed part needs no edit. Texts inside of a JSON text are replaced there, so that the
+ * text stays JSON. Masks of texts `within` another text must already be applied to that text.
+ * @param units all texts of the body that were judged; each message is followed by its seams
  */
 export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];
@@ -70,8 +70,8 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
 }
 
 /**
- * The edits without those inside of a removed span, and one of those that say the same.
- * @returns undefined when others overlap
+ * The edits without those inside of a removed span and without duplicates.
+ * @returns undefined when two of the remaining edits overlap
  */
 function withoutOverlaps(edits: readonly Edit[]): readonly Edit[] | undefined {
   const kept: Edit[] = [];
@@ -88,7 +88,9 @@ function isSame({ replacement }: Edit, other: Edit): boolean {
   return Buffer.compare(replacement, other.replacement) === 0;
 }
 
-/** Finds masked joints in the masked texts that they join. One body can have tens of thousands of both. */
+/**
+ * Finds the mask of a joint in the masked texts that the joint connects. One body can have tens of thousands of both.
+ */
 class Joints {
   readonly #units: readonly CheckUnit[];
   readonly #contents: readonly string[];
@@ -101,8 +103,8 @@ class Joints {
   }
 
   /**
-   * Whether the texts `parts` have the masked joint after that of the previous call; the joints of a body are in its
-   * order.
+   * Whether the texts `parts` contain the masked joint after the joint of the previous call; the joints of a body have
+   * the order of its texts.
    */
   hasNext(parts: readonly CheckUnit[], masked: string): boolean {
     const joined = this.#joined.get(parts) ?? { text: this.#join(parts), from: 0 };

@@ -13,10 +13,10 @@ const space = new Set([0x20, 0x09, 0x0a, 0x0d]);
 type Range = { readonly start: number; readonly end: number };
 
 /**
- * The position of a string or an object of a JSON text, quotes or braces included. It reads only to the end of the
- * value and builds no tree, because this is done for each frame of a stream. The text may have any fault: then the
- * result is undefined or the position of a string or an object.
- * @param path the members to the value, from the root, as JSON strings
+ * Finds the position of a string or an object in a JSON text, including its quotes or braces. Only the bytes up to the
+ * end of the value are read and no tree is built, because this is done for each frame of a stream. For a JSON text with
+ * errors, the result is undefined or the position of any string or object.
+ * @param path the keys that lead to the value, from the root, as JSON strings
  */
 export function scanForValue(bytes: Buffer, path: readonly Buffer[]): Range | undefined {
   let at = skipSpace(bytes, 0);
@@ -58,7 +58,7 @@ function walkObject(
   let isKey = true;
   for (let at = start + 1; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
-    // Most bytes of an answer with embeddings are digits, and there can be 20 MiB of them.
+    // Most bytes of an answer with embeddings are digits, and such an answer can have 20 MiB.
     if (byte >= zero && byte <= nine) continue;
     if (byte === quote) {
       const end = endOfString(bytes, at);

@@ -12,14 +12,14 @@ export function textMemory(texts: readonly string[]): number {
 }
 
 /**
- * Maximum number of checks of one request, of one whole answer, and of the complete texts of one event: a request of 20
- * MiB whose texts fill checks of the default size needs about 700 of them.
+ * Maximum number of checks of one request, of one whole answer, and of the complete texts of one event. A request of 20
+ * MiB whose texts fill checks of the default size needs about 700 checks.
  */
 export const maxChecks = 1_024;
 
 /**
- * Maximum number of checks of one request with those that its masks need: each place where a long text is cut between
- * masks, and each JSON text that was masked inside, is judged again.
+ * Maximum number of checks of one request including the repeated checks of its masks: each place where a long text is
+ * cut between masks, and each JSON text with a mask inside, is judged again.
  */
 export const maxChecksWithMasks = 4 * maxChecks;
 

@@ -11,7 +11,7 @@ const maxNameLength = 64;
 /** An agent that calls a model, and the person for whom it does. */
 export type AgentRun = { readonly agentId: string; readonly person: Subject };
 
-/** A client that may call models: all of them, or those of its key or token. */
+/** A client and the models that it may call: all models, or those of its key or token. */
 type AdmittedClient = {
   readonly kind: 'client';
   readonly name?: string;
@@ -35,7 +35,10 @@ export type ClientAdmission = {
   admit(rawHeaders: readonly string[]): Promise<AdmittedClient | ClientRefusal>;
 };
 
-/** Without a verifier no token is accepted. A client key is compared first, so that its form does not matter. */
+/**
+ * Without a verifier no token is accepted. The value is compared with the client keys first, so that its form does not
+ * matter.
+ */
 export function createClientAdmission(
   keys: ClientKeys,
   tokens: ModelTokenVerifier | undefined,

@@ -52,7 +52,7 @@ test('the rate of a client key continues where its file was missing for a while'
   expect(limitOf('two')).not.toBe(first);
 });
 
-test('a missing key file, or one without keys, is refused at startup by name', () => {
+test('a missing key file, or a key file without keys, is refused at startup by name', () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'keys');
   expect(() => openClientKeys(path)).toThrow(`file of client keys ${path}: cannot be read`);

@@ -47,9 +47,9 @@ const lookEveryMs = 1_000;
 /**
  * Opens a file of client keys, one per line (`readKeyLine`). The file is checked for changes on use, at most once a
  * second, so that keys are rotated without a restart; while it is missing or empty, every request is refused. Keys are
- * compared by their digests, so that timing reveals nothing about them. The rate of a key continues when the file
- * changes and its rate does not, even where the file was missing in between. A file that cannot be read is tried again
- * at the next check.
+ * compared by their digests, so that timing reveals nothing about them. A key whose rate does not change keeps its used
+ * rate when the file changes, even if the file was missing meanwhile. A file that cannot be read is read again at the
+ * next check.
  * @throws ClientKeysError when the file cannot be used at startup
  */
 export function openClientKeys(path: string, { clock = systemClock, onProblem }: ClientKeysOptions = {}): ClientKeys {

@@ -1,13 +1,13 @@
-/** At most `requests` in `ms` milliseconds, spread over them or in a burst after a pause. */
+/** At most `requests` in `ms` milliseconds, spread evenly or in a burst after a pause. */
 export type Rate = { readonly requests: number; readonly ms: number };
 
-/** The rate of one client. */
+/** Limits the rate of one client. */
 export type RateLimit = {
-  /** Takes one request. @returns 0 when it is allowed, else the milliseconds until the next one is */
+  /** Takes one request. @returns 0 if the request is allowed, else the milliseconds until a request will be allowed */
   take(now: number): number;
 };
 
-/** A bucket of tokens that holds one period of requests and fills evenly. */
+/** A token bucket that holds the requests of one period and is filled evenly. */
 export function createRateLimit({ requests, ms }: Rate): RateLimit {
   let tokens = requests;
   let filledAt: number | undefined;

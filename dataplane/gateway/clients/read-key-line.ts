@@ -4,7 +4,7 @@ import type { Rate } from './rate-limit.ts';
 export type KeyRules = {
   /** A name for people; absent if the line has none. */
   readonly name?: string;
-  /** The models that the key may call; absent if it may call every one. */
+  /** The models that the key may call; absent if it may call all models. */
   readonly aliases?: ReadonlySet<string>;
   readonly rate?: Rate;
   /** Tokens that the client may use in a day, for metrics and alerts; no request is refused for it. */
@@ -25,8 +25,8 @@ const maxTokens = 1_000_000_000_000;
 
 /**
  * Reads one line of the file of client keys: the key, then words of a name and rules in any order. A word with `=` is a
- * rule: `aliases=a,b`, `rate=60/minute`, `daily-tokens=1000000`. A word with `=` that is no rule is a problem, so that a
- * misspelt rule never leaves a key without it.
+ * rule: `aliases=a,b`, `rate=60/minute`, `daily-tokens=1000000`. Another word with `=` is reported as a problem, so
+ * that a misspelt rule never leaves a key without its limit.
  */
 export function readKeyLine(line: string): KeyLine {
   const [key = '', ...words] = line.trim().split(/\s+/);

@@ -70,7 +70,7 @@ test('the activity of a gateway names the code of a failed check', async () => {
   expect(record).not.toHaveProperty('rule');
 });
 
-test('an answer at the limit of a check passes, and one byte more has its own outcome, which no alert counts', async () => {
+test('an answer at the limit of a check passes, and an answer with one byte more has its own outcome, which no alert counts', async () => {
   const counted = async (outcome: string): Promise<number> => {
     const text = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith('portcullis_gateway_requests_total'));

@@ -11,7 +11,7 @@ type AdminParts = {
   readonly activity: ActivityLog;
   /** Tests the provider of an alias; undefined without a route of the alias. */
   readonly testProvider: (alias: string) => Promise<ProviderTest | undefined>;
-  /** The token of administrators; without one, decisions are not served. */
+  /** The token of administrators; without it, decisions are not served. */
   readonly adminTokens: Pick<TokenFile, 'accepts'> | undefined;
 };
 

@@ -30,7 +30,8 @@ export async function admitRequest(
   if (read === undefined) return errorResponse(plainError('overloaded'));
   const envelope = read.value;
   if (!envelope.ok) return refusalResponse(envelope.refusal);
-  // Refused before the route is looked up: the answer must not reveal whether other models exist.
+  // The request is refused before the route is looked up, because the answer must not reveal whether other models
+  // exist.
   if (context.aliases?.has(envelope.value.alias) === false)
     return errorResponse(plainError('model_forbidden', 'model'));
   const admission = context.gateway.pins.admit(envelope.value.alias);

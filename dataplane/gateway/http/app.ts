@@ -22,13 +22,13 @@ const rerank: GatewayOperation = { name: 'rerank', run: createRerank };
 const models: GatewayOperation = { name: 'models', run: listModels };
 const model = (alias: string): GatewayOperation => ({ name: 'models', run: (context) => getModel(context, alias) });
 
-/** Longest path with query, in bytes; a longer one is answered with 414. */
+/** Longest path with query, in bytes; a longer path is answered with 414. */
 const maxPathBytes = 8_192;
 
 /**
- * The gateway's HTTP routes for clients of models. Handlers write to Node's own response, because only that reports
- * back-pressure.
- * @param agents answers requests for agents; `listen` asks it first, except for unusual host names
+ * The gateway's HTTP routes for clients of models. Handlers write to Node's own response, because only that response
+ * reports back-pressure.
+ * @param agents answers requests for agents; `listen` calls it first, except for unusual host names
  */
 export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono<Env> {
   const app = new Hono<Env>();

@@ -12,7 +12,9 @@ import { type ClientResponse, errorResponse, type RequestContext } from './reque
 /** The largest provider answer that is read whole, in bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
-/** A call of the provider. `isOptional`: the provider may lack the path, which is no fault of its set-up. */
+/**
+ * A call of the provider. `isOptional`: the provider may lack the path, which is not reported as a configuration error.
+ */
 type ProviderCall = Pick<UpstreamCall, 'path'> & {
   readonly body: { readonly bytes: Uint8Array };
   readonly isOptional?: boolean;
@@ -79,7 +81,7 @@ function noteFailure({ gateway }: RequestContext, { spec }: TakenRoute, cause: P
   gateway.providers.note(spec.upstream, cause);
 }
 
-/** The fault in the configuration of the provider that an unusable answer shows; undefined if it shows none. */
+/** The configuration error of the provider that an unusable answer indicates; undefined if it indicates none. */
 async function causeOfAnswer({ status, body }: Answer, signal: AbortSignal): Promise<ProviderCause | undefined> {
   switch (status) {
     case 200:
@@ -96,7 +98,7 @@ async function causeOfAnswer({ status, body }: Answer, signal: AbortSignal): Pro
   }
 }
 
-/** Whether the error object of the answer has the code `model_not_found`. Its text is not kept. */
+/** Whether the error object of the answer has the code `model_not_found`. The text of the answer is not kept. */
 async function isModelUnknown(body: Answer['body'], signal: AbortSignal): Promise<boolean> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(maxErrorMs)]);
   try {
@@ -104,7 +106,8 @@ async function isModelUnknown(body: Answer['body'], signal: AbortSignal): Promis
     if (!read.ok) return false;
     return unknownModelSchema.safeParse(JSON.parse(read.bytes.toString('utf8'))).success;
   } catch {
-    // An unreadable error body names no unknown model. An aborted request rejects with its reason.
+    // An error body that cannot be read does not count as an unknown model. An aborted request rejects with the reason
+    // of the abort.
     if (signal.aborted) throw signal.reason;
     return false;
   }
@@ -128,7 +131,7 @@ export async function askProvider(
   return { kind: 'whole', bytes: body.bytes };
 }
 
-/** The provider continues the span of the request if it is recorded, and otherwise the trace of the client. */
+/** If the span of the request is recorded, the provider continues it, otherwise the trace of the client. */
 function forwardedHeaders({ gateway, incoming, trace }: RequestContext): Readonly<Record<string, string>> {
   if (gateway.spans.isRecording && trace.isSampled) return { traceparent: trace.traceparent };
   const [value, ...more] = headerValues(incoming.rawHeaders, 'traceparent');

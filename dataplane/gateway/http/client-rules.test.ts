@@ -95,7 +95,7 @@ test('requests and tokens of complete and streamed answers are counted by the na
   expect(ofDay.some((line) => /day_budget_tokens\{client="Counted".* 500$/.test(line))).toBe(true);
 });
 
-test('tokens of a stream whose provider reports none are estimated, even where its answer is denied', async () => {
+test('the tokens of a stream are estimated if its provider reports no tokens, even if the answer is denied', async () => {
   await rotate('silent Silent daily-tokens=500');
   const frame = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
   const play = (...deltas: readonly object[]) =>
@@ -118,7 +118,7 @@ test('tokens of a stream whose provider reports none are estimated, even where i
     await until('the tokens of the stream are counted', async () => (await used()) > before);
     const tokens = (await used()) - before;
     before += tokens;
-    // The request is counted, too: its texts have a few words.
+    // The tokens of the request are counted, too: its texts have a few words.
     expect(tokens).toBeGreaterThanOrEqual(4);
     expect(tokens).toBeLessThan(20);
   }

@@ -36,22 +36,22 @@ import { streamText } from './stream-text.ts';
 export type TextApi = {
   /** Path below the base address of the provider. */
   readonly path: string;
-  /** Whether only some providers have the path. */
+  /** Whether only some providers have this path. */
   readonly isOptional: boolean;
   /** The texts of a guarded request. */
   readonly readRequest: (root: JsonNode, rules: ChatRules) => ParseResult<ChatRequest>;
-  /** Further texts of a request that the binding has judged. */
+  /** Reads the further texts of a request that the binding adds to the judged texts. */
   readonly readTexts: (root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>) => Covered;
   readonly guardWhole: typeof guardAnswer;
   readonly guardStream: (coverage: StreamCoverage, rename: RenameAnswer) => StreamMachine;
   readonly relayStream: (rename: RenameAnswer) => StreamMachine;
-  /** Whether answers repeat members of the request, whose texts are then known. */
+  /** Whether answers repeat members of the request, so that their texts are known. */
   readonly repeatsRequest: boolean;
   /** The members of an event that contain the name of the model. */
   readonly eventModel: readonly string[];
 };
 
-/** A request in the form that is sent to the provider. Its JSON tree is not kept while the provider answers. */
+/** A request in the form in which it is sent to the provider. Its JSON tree is not kept while the provider answers. */
 type PreparedCall = {
   readonly kind: 'prepared';
   readonly route: TakenRoute;
@@ -59,7 +59,7 @@ type PreparedCall = {
   readonly stream: boolean;
   /** Bytes of the texts of a request for a stream. */
   readonly textBytes: number;
-  /** Undefined for an unguarded route. */
+  /** The guard of the answer; undefined for an unguarded route. */
   readonly guard: AnswerGuard | undefined;
 };
 
@@ -151,7 +151,7 @@ function prepareUnguarded(context: RequestContext, api: TextApi, admitted: Admit
   return { kind: 'prepared', route, call: callOf(context, api, admitted, []), stream, textBytes, guard: undefined };
 }
 
-/** The texts of a request that are judged: those of the contract, and further ones. */
+/** The judged texts of a request: the texts of the contract, and the further texts. */
 type RequestTexts = {
   readonly request: ChatRequest;
   readonly further: readonly CheckUnit[];
@@ -169,7 +169,8 @@ function readTexts(
   const coverage = coverageOf(spec);
   const further = readFurtherTexts(coverage, () => api.readTexts(envelope.root, bytes, coverage.judged));
   if (!further.ok) return further;
-  // A check of more characters than its bytes is refused, whatever is inside of its texts. Seams are checked apart from it.
+  // A check with more characters than its maximum number of bytes is refused, whatever its texts contain. Seams are
+  // checked separately.
   const length = request.value.units.reduce((sum, unit) => sum + (isSeam(unit) ? 0 : unit.content.length), 0);
   const { maxBodyBytes } = checkTarget(spec, guardrail, 'request');
   const isRefused = spec.longConversations !== 'Split' && length > maxBodyBytes;
@@ -190,7 +191,7 @@ function rulesOf({ spec }: TakenRoute): ChatRules {
   };
 }
 
-/** Whether the answers of a route may be judged in windows: its rules allow it, or its binding does. */
+/** Whether the answers of a route may be judged in windows: the rules or the binding allow it. */
 function judgesWindows({ guardrail, streaming }: GatewayRouteSpec): boolean {
   return guardrail.mode === 'Policy' && (guardrail.streaming.allowed || streaming === 'Allowed');
 }

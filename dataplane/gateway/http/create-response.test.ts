@@ -191,7 +191,7 @@ describe('a whole response', () => {
     expect(sent()['input']).toEqual([result(['one ', '***', ' three'].map(part))]);
   });
 
-  test('texts of a Responses request are forwarded masked, and its text parts become one', async () => {
+  test('texts of a Responses request are forwarded masked, and its text parts become one part', async () => {
     const part = (text: string) => ({ type: 'input_text', text });
     const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' };
     const input = [
@@ -205,7 +205,7 @@ describe('a whole response', () => {
     ]);
   });
 
-  test('an answer with a forbidden text or refusal is 403, and a masked one reaches the client without what can repeat it', async () => {
+  test('an answer with a forbidden text or refusal is 403, and a masked answer reaches the client without members that can repeat the text', async () => {
     answer([messageItem(['fine', `is ${words.deniedOutput}`])]);
     expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
     answer([{ ...messageItem([]), content: [{ type: 'refusal', refusal: words.deniedOutput }] }]);

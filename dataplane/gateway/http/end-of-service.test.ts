@@ -42,7 +42,7 @@ test('a stream or a complete answer in progress when a gateway exits ends with a
   await expect(chat(gateway.service.url, {})).rejects.toThrow();
 });
 
-test('a gateway with open authentication requires no key and forwards none', async () => {
+test('a gateway with open authentication requires no key and forwards no key', async () => {
   using folder = temporaryFolder();
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
   await using gateway = await startGateway(folder.path, 'token', { open: true });

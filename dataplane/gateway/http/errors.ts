@@ -4,8 +4,8 @@ import { type ClientError, type ClientErrorCode, clientErrors } from '../relay/c
 type ErrorAnswer = {
   readonly status: number;
   /**
-   * Whether the answer has `x-should-retry: false`, which tells the official OpenAI clients not to retry; without it
-   * they retry 408, 429 and 5xx.
+   * Whether the answer has `x-should-retry: false`, which tells the official OpenAI clients not to retry; without this
+   * header they retry 408, 429 and 5xx.
    */
   readonly final: boolean;
   readonly body: Buffer;
@@ -13,7 +13,7 @@ type ErrorAnswer = {
 
 /**
  * Failed checks after which a client may retry: the runtime restarts, briefly has another bundle, or was too busy or
- * too slow. After any other failed check a retry has the same result, or gives a doubtful verdict a second chance.
+ * too slow. After any other failed check a retry would have the same result, or could turn a failed check into a pass.
  */
 const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
   'network',
@@ -38,7 +38,7 @@ const unsendableAnswers: ReadonlySet<ClientErrorCode> = new Set([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
-/** For a text over a limit, the message names its size and the limit. */
+/** The sentence about a text over a limit: it names the size of the text and the limit. */
 function excessSentence(code: string, { count, limit }: Excess): string {
   const unit = code === 'message_limit' ? 'messages' : 'bytes of JSON';
   return `The text has ${count} ${unit}, and at most ${limit} are checked at once, so it is not passed on`;

@@ -60,7 +60,7 @@ describe('authentication', () => {
 });
 
 describe('a request', () => {
-  test('a request to an unknown path is answered with 404, and one with another method with 405', async () => {
+  test('a request to an unknown path is answered with 404, and a request with another method is answered with 405', async () => {
     expect(await codeOf(await world.post('/v1/completions', {}))).toBe('404 not_found');
     expect(await codeOf(await fetch(`${world.gateway.service.url}/metrics`))).toBe('404 not_found');
     expect(await codeOf(await fetch(`${world.gateway.service.url}${chatPath}`))).toBe('405 method_not_allowed');
@@ -127,7 +127,7 @@ describe('a request', () => {
     expect(await codeOf(answer)).toBe('400 invalid_json');
   });
 
-  test('a request with too large headers or a too long path is refused with 431 and 414, and one just below is not', async () => {
+  test('a request with too large headers or a too long path is refused with 431 and 414, and a request just below the limits is not', async () => {
     const models = (target: string, header: string): Promise<string> =>
       raw(
         `GET ${target} HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer ${clientKey}\r\nX: ${header}\r\nConnection: close\r\n\r\n`,

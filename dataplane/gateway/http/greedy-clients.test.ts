@@ -35,7 +35,7 @@ function head(length: number): string {
 }
 
 describe('a greedy client', () => {
-  test('a client that announces a large body and sends none blocks no other client and gets 408', async () => {
+  test('a client that announces a large body and sends no byte of it blocks no other client and gets 408', async () => {
     const sockets = Array.from({ length: 40 }, () => open());
     const answers = sockets.map((socket) => {
       socket.write(`${head(maxRequestBytes)}{`);
@@ -162,7 +162,7 @@ describe('requests and whole answers of all requests together', () => {
   });
   afterAll(() => small[Symbol.asyncDispose]());
 
-  /** Lets the provider answer with the given number of bytes. */
+  /** Makes the provider answer with the given number of bytes. */
   function play(bytes: number): void {
     const frame = JSON.stringify({ data: [], results: [], x: '' });
     const body = frame.replace('"x":""', `"x":"${'y'.repeat(bytes - frame.length)}"`);
@@ -227,7 +227,7 @@ describe('requests and whole answers of all requests together', () => {
         body: `{"x":"${'y'.repeat(bytes - 8)}"}`,
         contentType: 'application/json',
       });
-    // The rest is enough for the next request, and not for its answer.
+    // The remaining budget is enough for the next request, but not for its answer.
     answer(limit - Buffer.byteLength(body) - 5_000);
     const unread = open(patient);
     unread.on('error', () => undefined);

@@ -22,7 +22,10 @@ afterAll(() => world[Symbol.asyncDispose]());
 /** A list of `count` empty lists. */
 const lists = (count: number): string => `[${new Array(count).fill('[]').join(',')}]`;
 
-/** A request of `count` values in a parameter, and its memory with the texts that are judged: one message or one input. */
+/**
+ * A request with `count` values in a parameter, and the memory that it needs together with its judged texts: one
+ * message or one input.
+ */
 const requests: Readonly<Record<string, (model: string, count: number) => { body: string; values: number }>> = {
   '/v1/chat/completions': (model, count) => ({
     body: `{"model":"${model}","messages":[{"role":"user","content":"hi"}],"stop":${lists(count)}}`,
@@ -52,7 +55,7 @@ describe('the JSON trees of all requests and answers together', () => {
       const make = requests[path];
       if (make === undefined) throw new Error('no request of this path');
       const empty = make(model, 1);
-      // Each further value takes three bytes of the body, "[],".
+      // Each further value adds three bytes to the body, "[],".
       const free = limit - Buffer.byteLength(empty.body) - (empty.values + texts) * bytesPerValue;
       const most = 1 + Math.floor(free / (bytesPerValue + 3));
       const post = async (count: number): Promise<number> => {

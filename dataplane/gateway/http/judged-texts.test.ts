@@ -36,7 +36,7 @@ function putRoute(alias: string, rest: Partial<GatewayRouteSpec>, guard: Partial
 
 const said = { role: 'user', content: 'hi' };
 
-/** A request in which the given text is the only one of its kind. */
+/** For each kind of text, a request in which the given text is the only one of that kind. */
 const requests: Readonly<Record<JudgedTextKind, (text: string) => object>> = {
   toolCalls: (text) => ({
     messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ q: text }))] }],
@@ -273,14 +273,14 @@ describe('text parts of one message', () => {
   });
   const halves = (word: string) => parts(`a ${word.slice(0, 3)}`, `${word.slice(3)} b`);
 
-  test('a denied word that is split over text parts of one message is found, and a masked one is a deny', async () => {
+  test('a denied word that is split over text parts of one message is found, and a masked word that is split is a deny', async () => {
     for (const word of [words.deniedInput, words.maskedInput]) {
       expect(await ask('model', halves(word))).toEqual({ status: 403, json: blockedError });
     }
     expect(world.upstream.seen).toEqual([]);
   });
 
-  test('masked text parts of one message become one, and their seam is not a reason for a deny', async () => {
+  test('masked text parts of one message become one part, and their seam is not a reason for a deny', async () => {
     expect((await ask('model', parts(`a ${words.maskedInput}`, 'b'))).status).toBe(200);
     expect(sent()['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a *** b' }] }]);
   });
@@ -317,7 +317,7 @@ describe('text parts of one message', () => {
     expect(sent()['input']).toEqual(input('a ***'));
   });
 
-  test('the seams of text parts do not add a check when the messages fill one', async () => {
+  test('the seams of text parts do not add a check when the messages fill one check', async () => {
     const full = Array.from({ length: 31 }, () => said);
     expect((await ask('model', { messages: [...full, ...parts('a', 'b').messages] })).status).toBe(200);
     expect((await ask('model', { messages: [...full, ...halves(words.deniedInput).messages] })).status).toBe(403);
@@ -347,7 +347,7 @@ describe('inputs of embeddings', () => {
 });
 
 describe('text in a whole answer', () => {
-  /** An answer in which the given text is the only one of its kind, in addition to the content. */
+  /** For each kind of text, an answer in which the given text is the only one of that kind besides the content. */
   const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
     toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
     reasoning: (text) => ({ reasoning_content: text }),

@@ -10,7 +10,10 @@ export function listModels(context: RequestContext): ClientResponse {
   return jsonResponse({ object: 'list', data });
 }
 
-/** GET /v1/models/{model}: one of them. A model that the client may not call is answered like one that does not exist. */
+/**
+ * Answers GET /v1/models/{model} with one model. A model that the client may not call is answered like a model that
+ * does not exist.
+ */
 export function getModel(context: RequestContext, alias: string): ClientResponse {
   const route = servedRoutes(context).find(({ spec }) => spec.alias === alias);
   return route === undefined ? errorResponse(plainError('model_not_found', 'model')) : jsonResponse(modelOf(route));

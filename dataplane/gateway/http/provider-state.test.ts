@@ -207,7 +207,7 @@ test('only callers with the admin token can let a replica test the provider of a
 });
 
 test('a credential that cannot be read is reported as unreadable', async () => {
-  // A folder in place of a file, which root cannot read either.
+  // A folder instead of a file, which even root cannot read.
   mkdirSync(secrets('closed-key'));
   serve('closed-key', `${base}/v1`, 'closed-key');
   await until('it is reported', () => reported('closed-key')?.cause === 'credential_unreadable');

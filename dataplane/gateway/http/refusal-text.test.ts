@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => world.upstream.play({ kind: 'answer', content: 'fine' }));
 
-/** Code and type are for programs: they are those of every denied text. */
+/** Programs read code and type: they are the same for every denied text. */
 const refused = { error: { ...blockedError.error, message: refusalText } };
 
 test('a denied request gets the refusal text of its policy, with the status, type and code of every denied text', async () => {

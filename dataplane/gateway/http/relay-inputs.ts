@@ -28,7 +28,7 @@ type InputOperation = {
   readonly isAnswer: (bytes: Uint8Array, guarded: boolean) => boolean;
 };
 
-/** Judges every text of a request; one deny refuses the request, and masked texts are forwarded masked. */
+/** Judges every text of a request; one denied text refuses the request, and masked texts are forwarded masked. */
 export async function relayInputs(context: RequestContext, operation: InputOperation): Promise<ClientResponse> {
   const prepared = await prepareInputs(context, operation);
   if (prepared.kind === 'error') return prepared;
@@ -38,7 +38,7 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
   const isGuarded = route.spec.guardrail.mode === 'Policy';
   if (!operation.isAnswer(answer.bytes, isGuarded)) return errorResponse(plainError('upstream_invalid'));
   const pieces = renamedPieces(route.spec.alias)(answer.bytes);
-  // The second piece is the alias in the place of the name of the model.
+  // The second piece is the alias, which replaces the name of the model.
   const received = pieces.filter((_, index) => index !== 1);
   if (isGuarded && coverageOf(route.spec).refuseUnjudged && received.some(hasFreeText)) {
     return errorResponse(plainError('unjudged_answer'));
@@ -83,7 +83,7 @@ async function prepareInputs(
   return { kind: 'prepared', route, body, masked };
 }
 
-/** The inputs, and further texts that the binding has judged. */
+/** Reads the inputs, and the further texts that the binding adds to the judged texts. */
 function readTexts(
   { readInputs, inputMembers }: InputOperation,
   { envelope, bytes, route }: AdmittedRequest,

@@ -42,14 +42,14 @@ export type Gateway = {
   readonly clientIdleMs: number;
   /** Longest silence of an upstream within a stream, milliseconds. */
   readonly streamIdleMs: number;
-  /** Aborted at the end of the shutdown, when requests in flight must end. */
+  /** A signal that is aborted at the end of the shutdown, when requests in flight must end. */
   readonly shutdown: AbortSignal;
 };
 
 /** The stage whose check decided a request: `none` when the request ended without a decision of a check. */
 type DecisionStage = 'none' | 'request' | 'response';
 
-/** The result of an operation. The answer of a `streamed` one has already been sent. */
+/** The result of an operation. The answer of a `streamed` result has already been sent. */
 export type ClientResponse =
   | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
   | { readonly kind: 'json'; readonly bytes: Uint8Array | readonly Uint8Array[]; readonly masked: boolean }
@@ -61,8 +61,8 @@ export type ClientResponse =
     };
 
 /**
- * The context of one request. `held` is disposed when the operation ends; `unsent` when the client has received the
- * answer or disconnected.
+ * The context of one request. `held` is disposed when the operation ends; `unsent` is disposed when the client has
+ * received the answer or disconnected.
  */
 export type RequestContext = {
   readonly gateway: Gateway;
@@ -74,8 +74,8 @@ export type RequestContext = {
   /** The bytes of the request and of its whole answer; `unsent` releases them. */
   readonly bytes: TakenBytes;
   /**
-   * The id that the answer has in `x-request-id`: that of the client if it is a UUID or 32 hexadecimal digits, else one
-   * that the gateway makes.
+   * The id that the answer has in `x-request-id`: the id of the client if it is a UUID or 32 hexadecimal digits, else
+   * an id that the gateway makes.
    */
   readonly requestId: string;
   /** The span of the request. */
@@ -90,7 +90,7 @@ export type RequestContext = {
   run?: AgentRun | undefined;
   /** The tokens that the provider reported last for this request. */
   usage?: TokenUsage | undefined;
-  /** The models that the key or token of the client names; undefined if the client may call every one. */
+  /** The models that the key or token of the client names; undefined if the client may call all models. */
   aliases?: ReadonlySet<string> | undefined;
   /** The upstream that answered in the expected form, until its content was read. */
   answered?: GatewayRouteSpec['upstream'];
@@ -105,7 +105,7 @@ export function errorResponse(
   return { kind: 'error', error, stage };
 }
 
-/** The message of the pinned application for a denied text; undefined for the standard one. */
+/** The message that the pinned application sets for denied texts; undefined for the standard message. */
 export function refusalTextOf(pin: RequestContext['pin']): string | undefined {
   const guardrail = pin?.route.spec.guardrail;
   return guardrail?.mode === 'Policy' ? guardrail.refusalText : undefined;

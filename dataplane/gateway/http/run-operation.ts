@@ -73,7 +73,10 @@ async function countTokens({ gateway, run, usage }: RequestContext): Promise<voi
 /** A UUID, or 32 hexadecimal digits as the ids of nginx and of traces. */
 const recordedId = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/i;
 
-/** The id that a client chose, in its spelling, if it has no other text than an id: any other text of a client is never recorded. */
+/**
+ * The id that a client chose, as the client wrote it, if it has the form of an id: any other text of a client is never
+ * recorded.
+ */
 function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && recordedId.test(sent) ? sent : randomUUID();
 }

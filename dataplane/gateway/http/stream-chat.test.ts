@@ -252,7 +252,7 @@ describe('back-pressure and cancellation', () => {
     return { state, server };
   }
 
-  test('a client that does not read pauses the provider, and one that disconnects ends its call', async () => {
+  test('a client that does not read pauses the provider, and a client that disconnects ends its call', async () => {
     const provider = await endlessProvider();
     world.gateway.routes.put(
       storedRoute('endless', routeSpec('endless', provider.server.url, routeGuard({ ...world.policy.pin }))),

@@ -19,7 +19,7 @@ type StreamedCall = {
   readonly path: string;
   readonly isOptional: boolean;
   readonly body: SentBody;
-  /** Whether the guard of the stream reads the body. */
+  /** Whether the guard of the stream reads the body of the request. */
   readonly needsBody: boolean;
   /** Whether a check masked the request. */
   readonly masked: boolean;
@@ -65,8 +65,8 @@ export async function streamText(
     frames.end(error);
     return { kind: 'streamed', error, stage: 'none', masked };
   } finally {
-    // Most providers report tokens in a stream only if the client requests it, and none report those of an interrupted
-    // one.
+    // Most providers report the tokens of a stream only if the client requests it, and no provider reports those of an
+    // interrupted stream.
     context.usage ??= estimateUsage({ input: call.textBytes, output: machine.textBytes });
   }
 }
@@ -105,7 +105,7 @@ function beginFrames(
       clearImmediate(flush);
       if (!outgoing.write(bytes)) await untilRead(outgoing, idleMs, signal);
     },
-    /** The error object in a stream equals that of a whole answer. */
+    /** The error object in a stream is the same as that of a whole answer. */
     end(error) {
       clearImmediate(flush);
       if (error === undefined) outgoing.end();

@@ -5,8 +5,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Whether a JSON text has a key or a string that can be text of an author: neither the strict form of the API nor base64 of other data,
- * such as a vector. Numbers are not read, and no tree is made, because an answer with embeddings can have 20 MiB.
+ * Whether a JSON text has a key or a string that can be text of an author: it neither has the strict form of an API
+ * value nor is it base64 of other data, such as a vector. Numbers are not read, and no tree is built, because an answer
+ * with embeddings can have 20 MiB.
  * @param json valid JSON, or a part of it that begins and ends outside of a string
  */
 export function hasFreeText(json: Buffer): boolean {

@@ -11,7 +11,10 @@ import { isModeration, isService, isServiceValue } from './service-value.ts';
 /** The places of an answer that have their own members. `message` is the delta in a stream. */
 export type AnswerPlace = 'root' | 'choice' | 'message';
 
-/** Members that the API or its servers set, by their place; the others of the same name are text of an author. */
+/**
+ * Members that the API or its servers set, by their place; members of the same name at other places are text of an
+ * author.
+ */
 const serviceMembers: Readonly<Record<AnswerPlace, ReadonlySet<string>>> = {
   // `obfuscation`: padding of a frame. api.openai.com adds it to each frame unless the client turns it off.
   root: new Set([...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier'], 'obfuscation']),
@@ -33,13 +36,13 @@ type AnswerMember = (JsonNode & { readonly kind: 'object' })['members'][number];
 
 /**
  * Whether a member contains the name of the model, which the client receives as the alias of the binding. A key with
- * escapes is not found there, so that its value is a text like others.
+ * escapes is not recognized, so that its value is judged like other texts.
  */
 export function isRenamedModel({ key, keyStart, keyEnd, value }: AnswerMember): boolean {
   return key === 'model' && keyEnd - keyStart === '"model"'.length && value.kind === 'string';
 }
 
-/** Whether a member of an answer holds no further text. */
+/** Whether a member of an answer contains no further text. */
 export function isWithoutFurtherText(member: AnswerMember, place: AnswerPlace): boolean {
   const isRenamed = place === 'root' && isRenamedModel(member);
   const isUsage = place === 'root' && member.key === 'usage' && isServiceValue(member.value);
@@ -56,7 +59,7 @@ export function isWithoutFurtherText(member: AnswerMember, place: AnswerPlace): 
 const role = 'assistant';
 
 /**
- * The texts of a whole answer beyond content and refusal (docs/design/judged-texts.md): units for the kinds that
+ * The texts of a whole answer beyond content and refusal (docs/design/judged-texts.md): the texts of the kinds that
  * `judge` of the binding adds, and whether there is text of another kind.
  */
 export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
@@ -78,7 +81,10 @@ export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: R
   return collector.covered();
 }
 
-/** Members of a part of the content that are no further text: its type, and the texts that are judged as the content. */
+/**
+ * The members of a part of the content that are not further text: its type, and the texts that are judged as the
+ * content.
+ */
 export function isOfContent(member: { readonly key: string; readonly value: JsonNode }): boolean {
   return contentMembers.has(member.key) || isService(member, partService);
 }

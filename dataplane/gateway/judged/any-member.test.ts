@@ -30,7 +30,8 @@ const fileKeys = ['url', 'detail', 'file_data', 'filename', 'file_id', 'data', '
 const callKeys = ['id', 'type', 'index', 'function', 'custom', other];
 
 /**
- * Members of a request, and the function that sets a value there. The alias is looked up, so `model` contains no text.
+ * Members of a request, each with the function that sets its value. The alias is looked up, so `model` contains no
+ * text.
  */
 const places: Readonly<Record<string, readonly [readonly string[], (key: string, value: unknown) => object]>> = {
   'the request': [[...chatKeys, other].filter((key) => key !== 'model'), (key, value) => ({ [key]: value })],
@@ -162,7 +163,7 @@ test.each<[unknown, boolean]>([
 type Kind = 'message' | 'delta';
 const choice = (kind: Kind, more: object): object => ({ choices: [{ index: 0, [kind]: { content: 'hi', ...more } }] });
 
-/** Members of an answer, or of a frame of one. */
+/** Members of an answer, or of a frame of a streamed answer. */
 const answers: Readonly<
   Record<string, readonly [readonly string[], (kind: Kind, key: string, value: unknown) => object]>
 > = {

@@ -3,19 +3,19 @@ import { collectNested, newBudget } from './collect-texts.ts';
 import type { DeltaTexts } from './delta-texts.ts';
 import { piecesOfText } from './pieces-of-text.ts';
 
-/** Limits of one check of the answer's policy. */
+/** Limits of one check by the policy for answers. */
 export type CheckLimits = { readonly maxMessages: number; readonly maxBodyBytes: number };
 
 const role = 'assistant';
 
 /**
- * Collects the pieces of the tool calls of a stream. Arguments are JSON, in which escapes hide words, so calls are
- * judged whole: a client can use no part of one before its end.
+ * Collects the pieces of the tool calls of a stream. Arguments are JSON, whose escapes hide words, so each call is
+ * judged as a whole: a client cannot use a part of a call before its end.
  */
 export class CallTexts {
   readonly #names = new Map<string, string>();
   readonly #inputs = new Map<string, string>();
-  /** The names of calls that have several ones: some clients join them, and others take one of them. */
+  /** The names of calls that got several names: some clients join them, and others use one of them. */
   readonly #loneNames = new Set<string>();
   /** The first name of each call. */
   readonly #firstNames = new Map<string, string>();
@@ -35,8 +35,8 @@ export class CallTexts {
   }
 
   /**
-   * The texts of all calls so far, as few checks as the limits allow, each a list of messages. A text that is larger than
-   * one check is judged in windows, as the other texts of a stream.
+   * The texts of all calls so far, in as few checks as the limits allow; each check is a list of messages. A text that
+   * is larger than one check is judged in windows, like the other texts of a stream.
    */
   checks(limits: CheckLimits): readonly (readonly string[])[] {
     const names = [...new Set([...this.#names.values(), ...this.#loneNames])].map((content) => ({ role, content }));

@@ -9,8 +9,8 @@ type CollectOptions = {
   /** The role of the check messages, which has no meaning for the runtime. */
   readonly role: string;
   /**
-   * Whether numbers are judged as written: their digits can be those of a card. `long`: those that are long enough for
-   * it.
+   * Whether numbers are judged as written, because their digits can be those of a payment card. `long`: only numbers
+   * that are long enough for a card.
    */
   readonly numbers: boolean | 'long';
   /** Leaves out strings and keys that are written without an escape. */
@@ -54,8 +54,8 @@ export function collectTexts(node: JsonNode, bytes: Uint8Array, options: Collect
 }
 
 /**
- * How many more values are read in JSON that is in strings of one body. Text beyond it is judged as text that is not
- * JSON.
+ * How many more values may be read from JSON inside of strings of one body. Text beyond this number is judged as text
+ * that is not JSON.
  */
 type ValueBudget = { left: number };
 
@@ -64,9 +64,9 @@ export function newBudget(): ValueBudget {
 }
 
 /**
- * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
- * do not hide a word, and those with escapes of JSON in these, down to the third level. A string that is not JSON is
- * judged as written, and once more without its escapes, because some programs read JSON with faults.
+ * The texts of a string that holds JSON, such as the arguments of a tool call: the texts of the JSON value, so that
+ * escapes do not hide a word, and the texts of JSON inside of these, down to the third level. A string that is not JSON
+ * is judged as written, and once more without its escapes, because some programs accept invalid JSON.
  */
 export function collectNested(
   node: JsonNode & { readonly kind: 'string' },
@@ -91,14 +91,17 @@ export function collectNested(
 const levelsBelow = 2;
 
 /**
- * Whether a text may be a JSON object, list or string in which an escape hides a word. Without escapes it is judged as
- * written.
+ * Whether a text may be a JSON object, list or string in which an escape hides a word. A text without escapes is judged
+ * as written.
  */
 export function mayHideTexts(text: string): boolean {
   return /^\s*[[{"]/.test(text) && text.includes('\\');
 }
 
-/** The strings and keys with escapes of the JSON that a text is. Those without an escape are judged with the text. */
+/**
+ * The strings and keys with escapes in the JSON that a text contains. Strings without an escape are judged as part of
+ * the text.
+ */
 function textsBelow(of: CheckUnit, levels: number, budget: ValueBudget): readonly CheckUnit[] {
   const { role, content } = of;
   if (levels === 0 || !mayHideTexts(content) || jsonOrUndefined(content) === undefined) return [];
@@ -177,14 +180,14 @@ function visit(
   }
 }
 
-/** A number as written, with all of its digits. */
+/** A number as it is written, with all of its digits. */
 export function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string {
   return Buffer.from(bytes.subarray(start, end)).toString('latin1');
 }
 
 const fixed: TextPlace = { kind: 'fixed' };
 
-/** Names and numbers that occur several times are judged once; a text with its own place is judged at each. */
+/** Removes repeated names and numbers, which are judged once. A text with its own place is judged at each place. */
 export function withoutRepetitions(units: readonly CheckUnit[]): readonly CheckUnit[] {
   const seen = new Set<string>();
   return units.filter(({ content, place }) => {

@@ -12,7 +12,10 @@ export type Covered = { readonly units: readonly CheckUnit[]; readonly unjudgedA
 
 /** Sorts the texts of a body by their kind. `place` is a path of known names, for an error message. */
 export type TextCollector = {
-  /** All texts of a value, and its numbers: all where `numbers` is true and the kind is judged, otherwise the long ones. */
+  /**
+   * Takes all texts of a value, and its numbers: all numbers if `numbers` is true and the kind is judged, otherwise
+   * only long ones.
+   */
   take(kind: JudgedTextKind, node: JsonNode | undefined, place: string, role: string, numbers: true | 'long'): void;
   /** A name: all texts of it and its long numbers. A mask of it has no place, because the API or a tool reads it. */
   takeName(node: JsonNode | undefined, place: string, role: string): void;
@@ -62,7 +65,7 @@ export function collectorFor(
   ): readonly CheckUnit[] => {
     if (judged.has(kind)) return collectTexts(node, bytes, { role, numbers });
     const found = collectTexts(node, bytes, { role, numbers: 'long' });
-    // Values of the API, such as "auto", are seen by a check only where their kind is judged. A reasoning has none.
+    // Values of the API, such as "auto", are judged only if their kind is judged. A reasoning contains no such values.
     const mayBeValue = kind === 'parameters' || (node.kind === 'string' && kind !== 'reasoning');
     return mayBeValue && isValue(found.filter((unit) => !isShortNumber(unit)).map(({ content }) => content))
       ? []
@@ -110,7 +113,10 @@ function isShortNumber({ content, place }: CheckUnit): boolean {
   return place.kind === 'fixed' && isShortNumberKey(content);
 }
 
-/** Whether a key has only a few digits, such as the number of a token. A number of this length is no text either. */
+/**
+ * Whether a key consists of a few digits only, such as the number of a token. A number of this length does not count as
+ * text either.
+ */
 export function isShortNumberKey(key: string): boolean {
   return /^\d{1,11}$/.test(key);
 }
@@ -125,7 +131,7 @@ export function isApiValue(texts: readonly string[]): boolean {
 
 const apiWord = /^[a-z_]{1,24}$/;
 
-/** Whether a text is a single word in lower case, as the values of the API are: "auto", "low", "reasoning_details". */
+/** Whether a text is a single word in lower case, like the values of the API: "auto", "low", "reasoning_details". */
 export function isApiWord(text: string): boolean {
   return apiWord.test(text);
 }

@@ -10,15 +10,16 @@ import type { Coverage } from './route-coverage.ts';
 import { isService, maxNumberLength } from './service-value.ts';
 
 /**
- * How clients take a string of kind `parameters` that is no item of a list. `value`: they take a member of the root or the choice
- * anew from each frame. `member`: some clients join those of a delta to one text, and others take the last one.
+ * How clients read a string of kind `parameters` that is not an item of a list. `value`: they read a member of the root
+ * or the choice anew from each frame. `member`: some clients join the values of a member of the delta to one text, and
+ * others use the last value.
  */
 type Reading = 'value' | 'member';
 
 /**
- * A piece of a text that grows from frame to frame. `path` names the place and the member, without positions in lists, and with the
- * `index` of an item where it has one. `isString`: it is a string and no number, which has a blank behind it. `inList`: it is in an
- * item of a list.
+ * A piece of a text that grows from frame to frame. `path` names the place and the member, without positions in lists,
+ * but with the `index` of an item that has one. `isString`: the piece is a string, not a number followed by a space.
+ * `inList`: the piece is in an item of a list.
  */
 type Piece = {
   readonly path: string;
@@ -35,29 +36,33 @@ type CallPiece = { readonly call: string; readonly name: string; readonly input:
 export type DeltaTexts = {
   readonly pieces: readonly Piece[];
   /**
-   * Strings of `pieces` that a client can read as texts of their own: several ones of the frame that have one path, those of the root and
-   * the choice, those in a list of kind `parameters`, and those of a call whose input is no string, as they are written and without
-   * the escapes of JSON in them. A rule for whole words does not find a word to which another string is glued. Also the keys of the
-   * frame, as one text with blanks.
+   * Strings of `pieces` that a client can read as separate texts: strings of the frame that have the same path, strings
+   * of the root and the choice, strings in a list of kind `parameters`, and strings of a call whose input is not a
+   * string, both as written and without their JSON escapes. A rule for whole words does not find a word that is joined
+   * to another string. The keys of the frame are included, too, as one text with spaces.
    */
   readonly lone: readonly string[];
   readonly calls: readonly CallPiece[];
-  /** Whether the frame belongs to a tool call of which a part is judged, so that its order counts. */
+  /** Whether the frame belongs to a tool call of which a part is judged, so that the order of its frames matters. */
   readonly isCall: boolean;
   /** Whether the frame has text of a kind that is not judged. */
   readonly unjudged: boolean;
-  /** Words of kinds that are not judged. Each is a value of the API alone, and all of one path can be a text. */
+  /**
+   * Words of kinds that are not judged. Each word alone is a value of the API, but all words of one path together can
+   * be a text.
+   */
   readonly words: readonly { readonly path: string; readonly text: string }[];
 };
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
-/** Keys of the API whose values have texts. They are the same in each frame. */
+/** Keys of the API whose values contain texts. These keys are the same in each frame. */
 const apiKeys: ReadonlySet<string> = new Set(['logprobs', 'content_filter_results', 'prompt_filter_results']);
 
 /**
- * Reads one frame that `readChunk` accepted: its root, the choice and the delta (docs/design/judged-texts.md, "Streams").
- * @param bytes from which the frame was parsed: numbers are judged as they are written
+ * Reads one frame that `readChunk` accepted: its root, the choice and the delta (docs/design/judged-texts.md,
+ * "Streams").
+ * @param bytes the bytes from which the frame was parsed: numbers are judged as they are written
  */
 export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Coverage): DeltaTexts {
   const pieces: Piece[] = [];
@@ -101,7 +106,7 @@ export function readDeltaTexts(frame: JsonNode, bytes: Buffer, { judged }: Cover
       for (const one of found.pieces) logprobs.push(one);
       return;
     }
-    // Not as arguments: a frame can have more pieces than a call may have arguments.
+    // The pieces are not passed as arguments: a frame can have more pieces than a call may have arguments.
     for (const one of found.pieces) pieces.push(one);
     // The pieces of a reasoning are items in some APIs.
     const isLone = ({ inList, isString }: Piece): boolean =>
@@ -146,12 +151,14 @@ export function isJudgedMember(key: string, judged: Coverage['judged'] = new Set
   return reasoningMembers.has(key) ? judged.has('reasoning') : judged.has('toolCalls') || judged.has('names');
 }
 
-/** The path of a member. The length of the key tells it apart from a path with the same characters. */
+/**
+ * The path of a member. It includes the length of the key, so that two different paths never have the same characters.
+ */
 function below(path: string, key: string): string {
   return `${path}.${key.length}:${key}`;
 }
 
-/** The strings of which a frame has several ones with one path. */
+/** The strings of a frame that share a path with another string of the frame. */
 function repeated(pieces: readonly Piece[]): readonly Piece[] {
   const strings = pieces.filter(({ isString }) => isString);
   const counts = new Map<string, number>();
@@ -160,8 +167,8 @@ function repeated(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /**
- * The same as one text with a blank after each string. A frame can have 20 tokens for each one of the answer, so that a
- * message for each of them would take many checks.
+ * The pieces as one text with a space after each string. A frame can have 20 tokens for each token of the answer, so
+ * that a message for each of them would need many checks.
  */
 function apart(pieces: readonly Piece[]): readonly Piece[] {
   return textsOf(repeated(pieces)).map((text) => ({ path: 'logprobs apart', text: `${text} ` }));
@@ -178,7 +185,10 @@ function textsOf(pieces: readonly Piece[]): readonly string[] {
   return pieces.map(({ text }) => text.toWellFormed());
 }
 
-/** The further texts of a content that is a list of parts; `path` has no positions, so that a text grows from frame to frame. */
+/**
+ * The further texts of a content that is a list of parts; `path` has no positions, so that a text grows from frame to
+ * frame.
+ */
 function readParts(content: JsonNode, takePieces: Sink['takePieces'], takeKey: Sink['takeKey']): void {
   for (const part of content.kind === 'array' ? content.items : []) {
     for (const one of part.kind === 'object' ? part.members : []) {
@@ -206,7 +216,7 @@ function placesOf(root: JsonNode): readonly { readonly node: ObjectNode; readonl
   return places.flatMap(({ node, place }) => (node?.kind === 'object' ? [{ node, place }] : []));
 }
 
-/** A value whose texts are taken. `isItem`: it is one of a list, or belongs to one. */
+/** A value whose texts are read. `isItem`: the value is an item of a list, or belongs to an item. */
 type Taken = {
   readonly kind: JudgedTextKind;
   readonly place: AnswerPlace;
@@ -233,7 +243,7 @@ function readCalls({ key, place, path, value }: Omit<Taken, 'kind'>, sink: Sink)
     }
     const index = member(call, 'index');
     const isNumbered = index?.kind === 'number';
-    // Without a number a call of a later frame can be another one.
+    // If a call has no number, a call of a later frame can be a different call.
     const isItem = value.kind === 'array' && !isNumbered;
     readCall(`${path} ${isNumbered ? index.value : position}`, call, place, { ...sink, isItem });
   }

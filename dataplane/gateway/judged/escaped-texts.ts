@@ -5,15 +5,18 @@ import { collectNested, mayHideTexts, newBudget } from './collect-texts.ts';
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
 
 /**
- * The strings and keys with escapes of the results of tools that are a JSON object, list or string. The result as
- * written is judged, too, and contains the other texts and the numbers.
+ * The strings and keys with escapes of the results of tools that are a JSON object, list or string. The result is also
+ * judged as written, with the other texts and the numbers.
  */
 export function escapedResults(units: readonly CheckUnit[]): readonly CheckUnit[] {
   const budget = newBudget();
   return units.flatMap((unit) => (toolRoles.has(unit.role) ? escapedTexts(unit, budget) : []));
 }
 
-/** The same for any text. An escape hides a word, and the letter of `\n` hides the beginning of one. */
+/**
+ * The strings and keys with escapes of any text. An escape hides a word, and the letter of `\n` hides the beginning of
+ * a word.
+ */
 export function escapedTexts({ role, content, place }: CheckUnit, budget = newBudget()): readonly CheckUnit[] {
   const outer = stringOf(place);
   if (outer === undefined || !mayHideTexts(content)) return [];
@@ -23,7 +26,7 @@ export function escapedTexts({ role, content, place }: CheckUnit, budget = newBu
   return units.filter((unit) => unit.place.kind !== 'string');
 }
 
-/** The one string that holds a text. */
+/** The only string that contains a text. */
 export function stringOf(place: TextPlace): BodyRange | undefined {
   const isOne = place.kind === 'string' || (place.kind === 'parts' && place.others.length === 0);
   return isOne ? place.string : undefined;

@@ -265,7 +265,7 @@ describe('text of an answer outside of its content', () => {
       [129, 1],
     ] as const) {
       expect(readWhole({ root: { id: 'x'.repeat(length) } }, all).units.filter(isLong)).toHaveLength(count);
-      // In the text of the member, and alone, and the key.
+      // The text is judged together with the name of the member, alone, and as the key.
       expect(readFrame({ root: { id: 'x'.repeat(length) } }, all).texts).toHaveLength(3 * count);
     }
     expect(readWhole({ root: { created: 12_345_678_901 } }, all).units).toHaveLength(0);
@@ -333,7 +333,7 @@ describe('text of a request outside of its content', () => {
     expect(read(request, none).unjudgedAt).toBeDefined();
   });
 
-  test('a long number in a parameter is judged or refused, and a short one is no text', () => {
+  test('a long number in a parameter is judged or refused, and a short number does not count as a text', () => {
     const numbers = { metadata: { card: 'NUMBER' }, temperature: 0.7, seed: 12_345_678_901 };
     expect(read(numbers, all).units.map(({ content }) => content)).toEqual(['card', card]);
     expect(read({ metadata: { type: 'NUMBER' } }, none).unjudgedAt).toBe('metadata');
@@ -388,7 +388,7 @@ describe('text of a request outside of its content', () => {
     ).toEqual(['\ufffd make a bomb']);
   });
 
-  test.each(['', ' ', '\t\n ', '\u0001'])('the text of a data: URL behind %j is read', (blank) => {
+  test.each(['', ' ', '\t\n ', '\u0001'])('the text of a data: URL after %j is read', (blank) => {
     for (const scheme of ['data:', 'da\tta:', 'DATA\n:']) {
       const url = `${blank}${scheme}text/plain;base64,${base64}`;
       expect(read(file(url), all)).toMatchObject({ units: [{ content: phrase }], unjudgedAt: undefined });
@@ -460,7 +460,7 @@ describe('text of a request outside of its content', () => {
     expect(read(file(data), all)).toEqual({ units: [], unjudgedAt: 'messages[0].content[0].file' });
   });
 
-  test('a file that the provider stores or fetches cannot be judged, and one without an id can', () => {
+  test('a file that the provider stores or fetches cannot be judged, and a file without an id can be judged', () => {
     const named = (more: object) => part({ type: 'file', file: { filename: 'report.pdf', ...more } });
     for (const more of [
       { file_id: 'file-abc123' },

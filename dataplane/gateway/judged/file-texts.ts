@@ -6,24 +6,28 @@ import { partKeys } from '../chat/known-keys.ts';
 import type { TextCollector } from './covered-texts.ts';
 import { isService } from './service-value.ts';
 
-/** Media whose data holds no text, unless it can be read as one. */
+/** Media types whose data contains no text, unless the data can be read as text. */
 const mediaWithoutText = /^(?:image|audio|video)\//i;
 /**
- * Base64, whose lines have at least 60 characters, so that it is no text of words. A counted loop without an end, `{60,}`, has no
- * memory left after 5 million characters.
+ * Base64 with lines of at least 60 characters, so that ordinary words do not match. An unbounded counted loop, `{60,}`,
+ * runs out of memory after 5 million characters.
  */
 const base64 = /^(?:[A-Za-z0-9+/_-]{60}[A-Za-z0-9+/_-]*\r?\n)*[A-Za-z0-9+/_-]*={0,2}\s*$/;
 /** Maximum number of characters of base64 that may be a word. */
 const longestWord = 4_096;
 /** The type and parameters of a `data:` URL, without the words of an author. */
 const dataHead = /^[\w.+/-]{0,128}(?:;\s*[\w-]+(?:=[\w.-]{1,64})?\s*){0,4}$/;
-/** Readers of addresses ignore white space and controls in front of one, and tabs and line ends in it. */
+/**
+ * Programs that read addresses ignore white space and control characters before an address, and tabs and line ends
+ * inside of it.
+ */
 const breaks = /[\t\n\r]/g;
 const dataUrl = /^[\s\p{Cc}]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:([^,]*),(.*)$/isu;
 
 /**
- * The texts of the attachments in the parts of a message: addresses, names, and text in `data:` URLs and in base64. Images, audio
- * and video have no text. Another document in base64 cannot be read, so that it counts as text that is not judged.
+ * The texts of the attachments in the parts of a message: addresses, names, and text in `data:` URLs and in base64.
+ * Images, audio and video have no text. Any other document in base64 cannot be read, so that it counts as text that is
+ * not judged.
  */
 export function readFileTexts(content: JsonNode, place: string, role: string, collector: TextCollector): void {
   if (content.kind !== 'array') return;
@@ -54,13 +58,16 @@ function readImage(image: JsonNode, place: string, role: string, collector: Text
 
 /** Members of a part whose texts the contract judges. */
 const contractMembers: ReadonlySet<string> = new Set(['text', 'refusal']);
-/** Members of a picture whose texts are read apart from those of a part. */
+/** Members of a picture whose texts are read separately from those of a part. */
 const imageMembers: ReadonlySet<string> = new Set(['url']);
-/** Members with the address of a file, and what else is known about it; as a string, as Mistral takes it, the address alone. */
+/**
+ * Members with the address of a file and other facts about the file; if the member is a string, as Mistral accepts it,
+ * it is the address.
+ */
 export const addressed: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file']);
 const partService: ReadonlySet<string> = new Set(['type']);
 
-/** Whether a member names the sources of an answer of Mistral, by numbers that are too short for those of a card. */
+/** Whether a member lists the sources of an answer of Mistral, by numbers that are too short for card numbers. */
 function isSources(
   { key, value }: { readonly key: string; readonly value: JsonNode },
   part: JsonNode & { readonly kind: 'object' },
@@ -127,10 +134,10 @@ function readFileMembers(
 /** Names that the API gives to the members of a file. */
 const fileMembers: ReadonlySet<string> = new Set(['filename', 'file_id', 'detail', 'format', 'mime_type']);
 
-/** Members of a file with its address. */
+/** Members of a file that contain its address. */
 export const addresses: ReadonlySet<string> = new Set(['file_url', 'url']);
 
-/** No scheme is longer. */
+/** The maximum length of the scheme of an address. */
 const longestScheme = 64;
 
 /** The scheme of an address, the rest of it, and whether tabs or line ends are in the scheme, read as clients read addresses. */
@@ -144,7 +151,10 @@ function readScheme(
   return { scheme: scheme.toLowerCase(), rest: text.slice(end + 1), isBroken: scheme !== written };
 }
 
-/** Whether a text is an address, and no `data:` URL. With a line end in its scheme it is one if a slash follows: text has lines, too. */
+/**
+ * Whether a text is an address other than a `data:` URL. With a line end in its scheme it is an address only if a slash
+ * follows, because ordinary text has line ends, too.
+ */
 function isOtherAddress(text: string): boolean {
   const address = readScheme(text);
   if (address === undefined || address.scheme === 'data') return false;
@@ -157,8 +167,8 @@ function isWebAddress(text: string): boolean {
 }
 
 /**
- * Whether a member of a file names a document that the provider stores or fetches: the model reads it, and no check does. The text
- * of a `data:` URL is in the request, and is read where an address is.
+ * Whether a member of a file names a document that the provider stores or fetches: the model reads it, but no check
+ * does. The text of a `data:` URL is in the request and is read with the addresses.
  */
 export function isElsewhere({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
   const name = foldKey(key);
@@ -191,7 +201,10 @@ function readRecording(node: JsonNode, place: string, role: string, collector: T
   else readMedia('files', node, place, role, collector);
 }
 
-/** Data in base64 that should hold no text, such as a picture: a text in it is judged, and so is anything that is not base64. */
+/**
+ * Base64 data that should contain no text, such as a picture: a text in it is judged, and so is any value that is not
+ * base64.
+ */
 export function readMedia(
   kind: JudgedTextKind,
   node: JsonNode,
@@ -229,14 +242,14 @@ export function readAddress(node: JsonNode, place: string, role: string, collect
   if (text !== undefined) collector.takeDecoded('files', text, place, role);
   const plain = dataUrl.exec(written)?.[2] ?? data;
   if (isBase64 && !base64.test(body)) {
-    // Some readers take it as it is written.
+    // The value is judged as it is written, because some programs use it in this form.
     collector.take('files', node, place, role, 'long');
     takeUnescaped(plain, place, role, collector);
   } else if (!isBase64 && plain !== data) collector.takeDecoded('files', decode(plain, false) ?? '', place, role);
   if (!dataHead.test(head)) collector.takeDecoded('files', head, place, role);
 }
 
-/** An address without what hides words in it: percent-encoding, and in a web address tabs and line ends. */
+/** An address without encodings that hide words in it: percent-encoding, and in a web address tabs and line ends. */
 function takeUnescaped(written: string, place: string, role: string, collector: TextCollector): void {
   const address = isWebAddress(written) ? written.replace(breaks, '') : written;
   const text = address.includes('%') ? (decode(address, false) ?? address) : address;
@@ -252,7 +265,7 @@ export function readFileData(node: JsonNode, place: string, role: string, collec
   }
   if (text === undefined) collector.unreadable(place);
   else collector.takeDecoded('files', text, place, role);
-  // A short word is valid base64, too. A mask of it would damage other data.
+  // A short word is valid base64, too. Masking the word would damage other data.
   if (node.value.length <= longestWord) collector.takeDecoded('files', node.value, place, role);
 }
 

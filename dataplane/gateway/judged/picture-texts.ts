@@ -7,8 +7,9 @@ import { addressed, addresses, readAddress, readAddressed, readFileData, readIma
 const files: ReadonlySet<JudgedTextKind> = new Set(['files']);
 
 /**
- * The texts of the member `images` of an answer, or of `image_url` of one of its parts: addresses, and text in their data. A picture
- * has no text. All of them are of kind `parameters`, as every text that the provider adds.
+ * The texts of the member `images` of an answer, or of `image_url` of one of its parts: addresses, and text in their
+ * data. A picture itself has no text. All these texts have the kind `parameters`, like every text that the provider
+ * adds.
  */
 export function readAnswerPictures(
   key: 'images' | 'image_url',
@@ -33,12 +34,16 @@ function ofParameters(collector: TextCollector): TextCollector {
 }
 
 /**
- * A place in the pictures of a frame. `images`: the member of that name. `image`: an item of it, whose strings are addresses or the data
- * of a file. `file`: an address, or an object with one. `address`, `data`: a member of such an object.
+ * A place in the pictures of a frame. `images`: the member of that name. `image`: an item of `images`, whose strings
+ * are addresses or the data of a file. `file`: an address, or an object with an address. `address`, `data`: a member of
+ * such an object.
  */
 export type PictureNode = 'images' | 'image' | 'file' | 'address' | 'data';
 
-/** The pictures in a member of the root, the choice or the delta, or in one of a part of the content (`isOfPart`), as in a whole answer. */
+/**
+ * The kind of picture that a member of the root, the choice or the delta contains, or a member of a part of the content
+ * (`isOfPart`), as in a whole answer.
+ */
 export function pictureAt(key: string, isOfPart: boolean): PictureNode | undefined {
   if (isOfPart) return key === 'image_url' ? 'file' : undefined;
   return key === 'images' ? 'images' : undefined;
@@ -53,8 +58,8 @@ export function pictureBelow(node: PictureNode | undefined, key: string): Pictur
 }
 
 /**
- * The texts of one string of a picture in a frame. `written`: the string is an address or another text. `decoded`: the texts that
- * its data or its percent-encoding holds. `isUnreadable`: it is the data of a document.
+ * The texts of one string of a picture in a frame. `written`: the string is an address or another text. `decoded`: the
+ * texts in its data or its percent-encoding. `isUnreadable`: the string is the data of a document.
  */
 export function readPictureString(
   node: JsonNode & { readonly kind: 'string' },

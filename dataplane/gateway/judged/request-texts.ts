@@ -10,7 +10,7 @@ import { isSamplingNumber, isService, isStreamRequest } from './service-value.ts
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 
-/** Members of a request that are read elsewhere, and the name of the model, which is that of the binding. */
+/** Members of a request that are read elsewhere, and the name of the model, which is the name that the binding sets. */
 const ownMembers: ReadonlySet<string> = new Set(['model', 'messages', 'tools', 'functions']);
 const toolDefinitionMembers = ['tools', 'functions'] as const;
 /** Members in which clients send the reasoning of earlier answers back. */
@@ -19,9 +19,9 @@ const messageService: ReadonlySet<string> = new Set(['role', 'tool_call_id']);
 const callService: ReadonlySet<string> = new Set(['id', 'type', 'index']);
 
 /**
- * The texts of a chat request beyond those of the contract (docs/design/judged-texts.md): units for the kinds that
- * `judge` of the binding adds, and the place of the first text of another kind. The request has been accepted by
- * `readChatRequest`.
+ * The texts of a chat request beyond those of the contract (docs/design/judged-texts.md): the texts of the kinds that
+ * `judge` of the binding adds, and the place of the first text of another kind. `readChatRequest` must have accepted
+ * the request.
  */
 export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
   const definitions = toolDefinitionMembers.map((key) => member(root, key));

@@ -6,8 +6,8 @@ import type { Covered } from './covered-texts.ts';
 import type { SentTexts } from './sent-texts.ts';
 
 /**
- * The kinds of text that `judge` of a binding adds to those of the contract, and whether other text is refused. `sent`: the texts of
- * the request that an answer may repeat; without it there are none.
+ * The kinds of text that `judge` of a binding adds to those of the contract, and whether other text is refused. `sent`:
+ * the texts of the request that an answer may repeat; without `sent`, none may be repeated.
  */
 export type Coverage = {
   readonly judged: ReadonlySet<JudgedTextKind>;
@@ -22,7 +22,7 @@ export function coverageOf({ judge, unjudged }: GatewayRouteSpec): Coverage {
   return { judged: new Set(judge), refuseUnjudged: unjudged === 'Refuse' };
 }
 
-/** Whether only the texts of the contract are judged, and no other text is refused. */
+/** Whether only the texts of the contract are judged, and other text is not refused. */
 export function isContractOnly({ judged, refuseUnjudged }: Coverage): boolean {
   return judged.size === 0 && !refuseUnjudged;
 }

@@ -6,9 +6,9 @@ import { isServiceText, isServiceValue } from './service-value.ts';
 /** The texts of a request that an answer may repeat: a provider adds members of the request, with their default values. */
 export type SentTexts = {
   /**
-   * Whether a member of an answer only repeats the member of the same name in the request: each of its strings, keys and numbers
-   * is one of that member, or has the strict form of the API.
-   * @param bytes from which the value was parsed
+   * Whether a member of an answer only repeats the member of the same name in the request: each of its strings, keys
+   * and numbers occurs in that member, or has the strict form of an API value.
+   * @param bytes the bytes from which the value was parsed
    */
   has(key: string, value: JsonNode, bytes: Uint8Array): boolean;
   /** Memory of the texts that are kept, bytes. */
@@ -19,8 +19,8 @@ export type SentTexts = {
 const conversations: ReadonlySet<string> = new Set(['input', 'messages']);
 
 /**
- * @param body the request as it was sent to the provider: strict JSON. It is read when an answer first has a text at such a member, and
- * its tree is not kept
+ * @param body the request as it was sent to the provider: strict JSON. It is parsed when an answer first has a text at
+ * such a member, and its tree is not kept
  */
 export function sentTexts(body: Uint8Array): SentTexts {
   let known: ReadonlyMap<string, ReadonlySet<string>> | undefined;

@@ -13,8 +13,8 @@ export function isServiceText(text: string): boolean {
 }
 
 /**
- * Whether a value has the strict form of values that the API or its servers set: ids, states, times, counts, and lists or objects of
- * them. Anything else at the place of such a member can be a text of an author.
+ * Whether a value has the strict form of values that the API or its servers set: ids, states, times, counts, and lists
+ * or objects of them. Any other value of such a member can be a text of an author.
  */
 export function isServiceValue(node: JsonNode): boolean {
   switch (node.kind) {
@@ -34,7 +34,10 @@ export function isServiceValue(node: JsonNode): boolean {
 
 const categoryName = /^[\w.:/-]{0,128}$/;
 
-/** The same for the result of a moderation: names of categories, such as `harassment/threatening`, with a state or a score from 0 to 1. */
+/**
+ * Whether a value has the strict form of a moderation result: names of categories, such as `harassment/threatening`,
+ * with a state or a score from 0 to 1.
+ */
 export function isModeration(node: JsonNode): boolean {
   switch (node.kind) {
     case 'number':

@@ -2,14 +2,14 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { TokenUsage } from '../chat/read-usage.ts';
 import { type OutcomeName, outcomeNames } from './outcomes.ts';
 
-/** Maximum number of clients that get their own metric series; all further clients share one series. */
+/** Maximum number of clients that have their own metric series; all further clients share one series. */
 const maxClients = 200;
 const dayMs = 86_400_000;
 
 /** A client as it appears in metrics: by its name, never by its key. */
 type CountedClient = { readonly name: string | undefined; readonly dailyTokens: number | undefined };
 
-/** Requests and tokens of each client. A client without a name counts as `unnamed`. */
+/** The requests and tokens of each client. A client without a name counts as `unnamed`. */
 export type ClientUsage = {
   ended(client: CountedClient, outcome: OutcomeName, usage: TokenUsage | undefined): void;
 };

@@ -8,7 +8,7 @@ import { type OutcomeName, outcomeNames } from './outcomes.ts';
 const operations = ['chat', 'responses', 'embeddings', 'rerank', 'models'] as const;
 export type GatewayOperationName = (typeof operations)[number];
 
-/** Maximum number of aliases that get their own metric series; all further aliases share one series. */
+/** Maximum number of aliases that have their own metric series; all further aliases share one series. */
 const maxAliases = 200;
 
 export type GatewayMetrics = {
@@ -17,7 +17,8 @@ export type GatewayMetrics = {
   readonly clients: ClientUsage;
   begun(operation: GatewayOperationName): void;
   /**
-   * `alias` comes from the route and is empty when no route was found, so that text of a client never becomes a label.
+   * Counts an ended request. `alias` comes from the route and is empty if no route was found, so that text of a client
+   * never becomes a label.
    */
   ended(
     operation: GatewayOperationName,
@@ -33,7 +34,7 @@ export type GatewayMetrics = {
   window(outcome: 'pass' | 'mask' | 'deny' | 'failed'): void;
 };
 
-/** @param clock tells the day of the tokens of a client */
+/** @param clock gives the day to which the tokens of a client are counted */
 export function createGatewayMetrics(clock: Pick<Clock, 'date'> = systemClock): GatewayMetrics {
   const registry = createMetrics({ service: 'gateway' });
   const requests = registry.counter({

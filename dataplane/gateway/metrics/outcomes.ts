@@ -1,6 +1,6 @@
 /**
- * Outcomes of a request, as they appear in metrics and log lines. `answer_too_long`: the answer exceeds a limit of one check, so that
- * no check was made; the runtime is not at fault as it is for `check_failed`.
+ * Outcomes of a request, as they appear in metrics and log lines. `answer_too_long`: the answer exceeds a limit of one
+ * check, so that no check was made; unlike `check_failed`, it is not caused by the runtime.
  */
 export const outcomeNames = [
   'passed',

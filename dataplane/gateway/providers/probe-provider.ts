@@ -8,7 +8,7 @@ import type { ProviderProbe } from './watch-providers.ts';
 
 const timeoutMs = 10_000;
 
-/** Tests each step of the way to an upstream, with its credential and the name of its model. No prompt is sent. */
+/** Tests each step of a call to an upstream, with its credential and the name of its model. No prompt is sent. */
 export async function testUpstream(
   { provider: name, endpoint, credential, model }: GatewayRouteSpec['upstream'],
   credentialFile: (name: string) => string,
@@ -26,7 +26,10 @@ export async function testUpstream(
   return { provider: name, ...found, message: withoutPlaces(found) };
 }
 
-/** The result leaves the machine: the message names no host, path or credential, unlike that of the command line. */
+/**
+ * The result is sent to other machines: unlike the message of the command line, its message names no host, path or
+ * credential.
+ */
 function withoutPlaces({ cause, message }: Awaited<ReturnType<typeof testProvider>>): string {
   const known = providerCauses.find((one) => one === cause);
   if (known === undefined) return message;
@@ -38,8 +41,8 @@ function withoutPlaces({ cause, message }: Awaited<ReturnType<typeof testProvide
 const undecidable: ReadonlySet<ProviderCause> = new Set(['not_found', 'model_not_found', 'invalid_answer']);
 
 /**
- * Tests the credential file and the connection without an HTTP request. Only after a refused credential is the list of
- * models requested, because only the provider can say whether the new one is accepted.
+ * Tests the credential file and the connection without an HTTP request. After a refused credential the list of models
+ * is requested, because only the provider can tell whether a new credential is accepted.
  */
 export function createProviderProbe(credentialFile: (name: string) => string): ProviderProbe {
   return async (upstream, cause, stop) => {

@@ -1,7 +1,7 @@
 import { createBackoff } from '#kit/time/backoff';
 import type { Clock } from '#kit/time/clock';
 
-/** A value that follows an observed one, at most once per pause. */
+/** A value that follows an observed value, at most one change per pause. */
 type SteadyValue<T> = Disposable & {
   readonly value: T;
   observe(next: T): void;
@@ -51,5 +51,5 @@ export function createSteadyValue<T>(
   };
 }
 
-/** Milliseconds. */
+/** The shortest and the longest pause, milliseconds. */
 export type PauseRange = { readonly firstMs: number; readonly maxMs: number };

@@ -20,7 +20,7 @@ const defaultWaits: Waits = {
   shown: { firstMs: 1_000, maxMs: 300_000 },
 };
 
-/** The text of a check that is made while a provider fails. It states its purpose. */
+/** The text of a check that is made while a provider fails; the text itself states this purpose. */
 const question = 'This is a test of the connection. Please answer it.';
 const roles = { request: 'user', response: 'assistant' } as const satisfies Record<Stage, string>;
 
@@ -35,15 +35,16 @@ type CheckWatchOptions = {
 };
 
 /**
- * The detectors and classifiers of the routes' rules that do not judge, as the checks of requests show it. While one
- * fails, the stage is checked with a text of the gateway, with backoff, so that its recovery needs no request.
+ * The detectors and classifiers of the routes' rules that return no judgement, as the checks of requests show. While
+ * one of them fails, the stage is checked with a text of the gateway, with backoff, so that the recovery of the
+ * provider is noticed without a request.
  */
 type CheckProviderWatch = Disposable & {
-  /** The checks of requests; each outcome shows the state of its stage. */
+  /** The checks of requests; the outcome of each check shows the state of its stage. */
   readonly checks: Pick<CheckClient, 'check'>;
   /** The routes may have changed. */
   look(): void;
-  /** One entry for each workload and stage with a provider that does not judge. */
+  /** One entry for each workload and stage with a provider that returns no judgement. */
   state(): readonly ProviderState[];
 };
 
@@ -129,8 +130,8 @@ function faultOf(outcome: CheckOutcome): RuleFault | undefined {
 }
 
 /**
- * Whether the provider has judged again. Providers are called one after another and the first fault ends the check, so
- * a text that passes was judged by all of them; a deny shows only the provider of its rule.
+ * Whether the provider has judged again. Providers are called one after another and the first failure ends the check,
+ * so that a pass shows that all of them judged; a deny shows only that the provider of the denying rule judged.
  */
 function isAnswered({ rule }: RuleFault, outcome: CheckOutcome): boolean {
   switch (outcome.kind) {
@@ -163,7 +164,7 @@ function watchStage(
     },
   });
 
-  /** Each outcome, including that of a request of a client, is recorded by the caller of `ask`. */
+  /** The caller of `ask` records each outcome, including the outcome of a check for a client. */
   async function probe(): Promise<void> {
     if (isProbing) return;
     isProbing = true;

@@ -7,7 +7,7 @@ const never = 2_147_483_647;
 const waits = { look: 0, probe: { firstMs: never, maxMs: never }, shown: { firstMs: 1, maxMs: 1 } };
 const logger = { info: () => undefined, warn: () => undefined };
 
-/** A watch whose probe answers when the test tells it to. */
+/** Opens a watch whose probe answers when the test tells it to. */
 function openWatch() {
   const answer = Promise.withResolvers<'reachable'>();
   const watch = watchProviders({

@@ -60,7 +60,8 @@ export function watchProviders(options: WatchOptions): ProviderWatch {
   const { waits = defaultWaits, clock = systemClock } = options;
   const watched = new Map<string, Watched>();
   /**
-   * Providers whose last connection broke: a single one, such as an idle connection that was closed, shows no fault.
+   * Providers whose last connection broke: a single broken connection, such as an idle connection that was closed, does
+   * not count as a failure.
    */
   const broken = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -185,13 +186,14 @@ function isReachable(health: Health): boolean {
   return health === 'reachable';
 }
 
-/** One entry for each provider, and for each model that its provider does not know; failures first, then by name. */
+/** One entry for each provider, and for each model that is unknown to its provider; failures first, then by name. */
 function entriesOf(watched: Iterable<Watched>): readonly ProviderState[] {
   const entries = new Map<string, ProviderState>();
   for (const { upstream, model, health } of watched) {
     if (health === 'unknown' || (model !== undefined && health === 'reachable')) continue;
     const key = JSON.stringify([upstream.provider, model]);
-    // While a provider is being changed, routes may name its old and its new endpoint: a failure of either counts.
+    // While a provider is being changed, routes may name its old and its new endpoint: a failure of either endpoint
+    // counts.
     if (health === 'reachable' && entries.has(key)) continue;
     entries.set(key, {
       provider: upstream.provider,

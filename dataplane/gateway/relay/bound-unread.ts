@@ -6,19 +6,19 @@ import type { Socket } from 'node:net';
 const paused = new WeakSet<Socket>();
 
 /**
- * Closes the connection of a client that stops reading an answer that has ended, so that unread answers do not fill the
- * memory. Reading from the client pauses until the answer is read, because each read resets the timeout.
+ * Closes the connection of a client that stops reading a complete answer, so that unread answers do not fill the
+ * memory. Nothing is read from the client until it has read the answer, because each read would reset the timeout.
  * @param ms how long the client may read nothing, milliseconds
  */
 export function boundUnread(outgoing: ServerResponse, ms: number): void {
   const { socket, writableLength, destroyed } = outgoing;
   if (destroyed || writableLength === 0) return;
-  // The answer to a request that was sent before the previous one on this connection was answered: its turn comes
-  // later.
+  // This request was sent before the previous answer on its connection was complete: its own answer is sent later.
   if (socket === null) return void outgoing.once('socket', () => boundUnread(outgoing, ms));
   outgoing.setTimeout(ms, () => outgoing.destroy());
   pauseReading(outgoing, socket);
-  // Before Node begins the next answer of the connection, for which the time would stay and which may pause it again.
+  // The time limit is removed before Node begins the next answer of the connection, to which it would also apply and
+  // which may pause the connection again.
   outgoing.prependOnceListener('finish', () => {
     socket.setTimeout(0);
     paused.delete(socket);
@@ -29,8 +29,8 @@ export function boundUnread(outgoing: ServerResponse, ms: number): void {
 }
 
 /**
- * Waits until a client has read what was written of an answer that has not ended, and closes its connection in the same way. Rejects with
- * the reason of the signal, which the end of the connection has to abort.
+ * Waits until a client has read the written part of an answer that is not complete, and closes the connection of a
+ * client that stops reading. Rejects with the reason of the signal, which the caller aborts when the connection ends.
  * @param ms how long the client may read nothing, milliseconds
  */
 export async function untilRead(outgoing: ServerResponse, ms: number, signal: AbortSignal): Promise<void> {
@@ -51,7 +51,7 @@ export async function untilRead(outgoing: ServerResponse, ms: number, signal: Ab
 }
 
 function pauseReading({ req }: ServerResponse, socket: Socket): void {
-  // The rest of a body that arrives is read: its client may read the answer only after it.
+  // The rest of an arriving body is read, because its client may read the answer only after sending it.
   if (!req.complete) return;
   paused.add(socket);
   socket.pause();

@@ -99,7 +99,7 @@ export type ClientError =
     }
   /**
    * The texts of a request exceed a limit of one check, so that the request was not checked. `isOneText`: a single text
-   * exceeds it, which no division of the conversation changes.
+   * exceeds the limit, so that splitting the conversation does not help.
    */
   | { readonly kind: 'too_long'; readonly code: CheckFailure; readonly excess: Excess; readonly isOneText: boolean };
 

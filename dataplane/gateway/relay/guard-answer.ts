@@ -19,9 +19,9 @@ type TextField = 'content' | 'refusal';
 const role = 'assistant';
 
 /**
- * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. Texts of
- * the kinds that `judge` of the binding adds are checked in the same check where the limits allow. An answer that
- * passes is sent byte for byte. Rejects only with the reason of the signal.
+ * Judges a whole provider answer: content and refusal are in one check; a member without text is left out. Texts of the
+ * kinds that `judge` of the binding adds are in the same check if its limits allow that. An answer that passes is sent
+ * byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,
@@ -92,10 +92,7 @@ function stop(error: ClientError): AnswerVerdict {
   return { kind: 'stop', error, stage: 'response' };
 }
 
-/**
- * A text with the place of its member, which distinguishes the texts: `maskChatAnswer` applies their masks to the
- * answer.
- */
+/** A text with the place of its member, by which `maskChatAnswer` finds the member to which a mask belongs. */
 function unitOf(message: JsonNode, field: TextField, content: string): CheckUnit {
   const node = member(message, field);
   if (node === undefined) return { role, content, place: { kind: 'absent' } };

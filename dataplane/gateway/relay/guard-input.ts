@@ -19,10 +19,10 @@ type InputVerdict =
 
 /**
  * Judges the texts of a request, each batch as one check, in order (`gateway:input:deny-non-stream`,
- * `gateway:input:mask-non-stream`). The first deny or failure decides for all of them. Masks are applied to the body
- * together, because texts of several batches can be in one string of it. A request that needs more than `maxChecks`
- * checks is refused before the first one, and one whose masks need more than `maxChecksWithMasks` as soon as it has
- * made them. Rejects only with the reason of the signal.
+ * `gateway:input:mask-non-stream`). The first deny or failure decides about the whole request. The masks of all batches
+ * are applied to the body together, because texts of several batches can be in one string of the body. A request that
+ * needs more than `maxChecks` checks is refused before the first check; a request whose masks need more than
+ * `maxChecksWithMasks` checks is refused after that many checks. Rejects only with the reason of the signal.
  * @param long texts that are larger than one check and are judged in pieces
  */
 export async function guardInput(
@@ -122,7 +122,7 @@ function maskInput(units: readonly CheckUnit[], cleaned: readonly string[]): Inp
   }
 }
 
-/** A request over a limit is an error of its client; every other failure is one of the check. */
+/** A request over a limit is an error of its client; every other failure is a failure of the check. */
 function inputFailure({ code, excess }: FailedCheck, isOneText: boolean): ClientError {
   return excess === undefined ? { kind: 'check_failed', code } : { kind: 'too_long', code, excess, isOneText };
 }

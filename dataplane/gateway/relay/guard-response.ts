@@ -14,7 +14,7 @@ import { settleMasks } from './settle-masks.ts';
 
 /**
  * Judges a whole answer of the Responses API: the texts and refusals of all its messages are one check. An answer that
- * passes is sent byte for byte. In a masked one, members that can repeat the masked text are emptied
+ * passes is sent byte for byte. In a masked answer, members that can repeat the masked text are emptied
  * (docs/design/responses.md, "Masks"). Rejects only with the reason of the signal.
  */
 export async function guardResponse(
@@ -73,7 +73,7 @@ type ReadResponse = {
   readonly values: number;
 };
 
-/** Reads an answer. Neither its tree nor the texts of the request are kept. */
+/** Reads an answer. After the call neither the tree of the answer nor the texts of the request are kept. */
 function readWhole({ bytes, request, coverage }: WholeAnswer): ReadResponse {
   const parsed = parseAnswer(bytes);
   if (parsed === undefined) return { read: undefined, texts: [], further: [], values: 0 };

@@ -1,4 +1,4 @@
-/** Bytes of the budget that one request has. */
+/** The bytes of the budget that one request has taken. */
 export type RequestBytes = {
   take(bytes: number): boolean | Promise<boolean>;
   release(bytes: number): void;
@@ -6,7 +6,7 @@ export type RequestBytes = {
 
 /** Bytes that each stream may hold outside of the budget. */
 export const freeHeldBytes = 1_048_576;
-/** This many bytes are requested from the budget at once, because frames are small. */
+/** How many bytes are requested from the budget at a time; a frame is much smaller. */
 const stepBytes = 262_144;
 
 /** Accounts for the frames that a stream holds beyond `freeHeldBytes` (docs/design/held-bytes.md). */

@@ -20,7 +20,7 @@ const callEnd = (index: number, input: string) =>
 const completed = event({ type: 'response.completed', response: responseBody([]) });
 const invalid = { kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } };
 
-/** Lets a guard take bytes, and passes every check. */
+/** Lets a guard receive bytes, and passes every check. */
 function feed(guard: StreamGuard | ResponseGuard, bytes: Buffer): void {
   guard.receive(bytes);
   for (let step = guard.next(); step.kind !== 'read'; step = guard.next()) {
@@ -51,12 +51,12 @@ test('a held event of a response counts with the memory of its objects until its
   expect(guard.heldBytes).toBe(0);
 });
 
-test('texts of an event that wait for their check count, and those that were checked do not', () => {
+test('texts of an event that wait for their check count, and checked texts do not count', () => {
   const guard = responseGuard();
   guard.receive(callEnd(0, JSON.stringify(new Array(64).fill('text'))));
   const first = guard.next();
   expect(first.kind).toBe('check');
-  // One of two checks of 32 texts is still planned.
+  // One of the two checks, of 32 texts each, is still planned.
   expect(guard.heldBytes).toBeGreaterThanOrEqual(32 * bytesPerValue);
   guard.judged({ kind: 'pass' });
   expect(guard.next().kind).toBe('check');

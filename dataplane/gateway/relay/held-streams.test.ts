@@ -28,7 +28,7 @@ function callFrame(text: string): string {
 const frames = ['{"q":"', ...Array.from({ length: 62 }, () => 'x '), '"}'].map(callFrame);
 const done = 'data: [DONE]\n\n';
 
-/** An upstream that sends these pieces, and then ends or sends nothing more. */
+/** The body of an upstream that sends these pieces, and then ends or stays silent. */
 function bodyOf(pieces: readonly string[], end: 'end' | 'silence') {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined);

@@ -25,7 +25,7 @@ function budgetOf(limit: number) {
   };
 }
 
-test('the memory of each value is reserved until the tree is disposed of, and none for a result without values', async () => {
+test('the memory of each value is reserved until the tree is disposed of, and no memory is reserved for a result without values', async () => {
   const budget = budgetOf(10 * bytesPerValue);
   {
     using tree = new HeldTree(budget);

@@ -7,7 +7,7 @@ type FirstRead<T> =
 
 /**
  * The memory of the values that are read from the JSON of a request or an answer, as a part of the budget
- * (docs/design/held-bytes.md). The caller disposes it when it keeps none of these values.
+ * (docs/design/held-bytes.md). The caller disposes this object when it no longer keeps any of these values.
  */
 export class HeldTree implements Disposable {
   readonly #bytes: RequestBytes;
@@ -18,8 +18,8 @@ export class HeldTree implements Disposable {
   }
 
   /**
-   * Reads, and reserves `bytesPerValue` for each of the values. Where other requests hold these bytes, nothing of the result is kept
-   * until they are free, and it is read once more.
+   * Calls `read`, and reserves `bytesPerValue` for each value of its result. If other requests hold these bytes, the
+   * result is dropped, and `read` is called again when the bytes are free.
    * @param valuesOf the values of a result
    * @returns undefined when the bytes are not free in time
    */

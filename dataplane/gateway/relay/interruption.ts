@@ -26,7 +26,7 @@ export type RequestLife = Disposable & {
 
 const deadlines = createDeadlines();
 
-/** Starts the lifetime of a request. It ends after `maxMs` milliseconds or when `shutdown` aborts. */
+/** Starts the lifetime of a request, which ends after `maxMs` milliseconds or when `shutdown` aborts. */
 export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife {
   const controller = new AbortController();
   const interrupt = (cause: InterruptionCause): void => controller.abort(new Interruption(cause));

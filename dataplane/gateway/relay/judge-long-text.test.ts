@@ -18,7 +18,7 @@ const target: CheckTarget = {
 const denied = 'never say this';
 const secret = 'card 4111 1111';
 
-/** Checks by a policy that denies one phrase and masks another one, both with blanks in them. */
+/** Checks by a policy that denies one phrase and masks another phrase, both of which contain spaces. */
 function policy() {
   const seen: string[] = [];
   const checks: Pick<CheckClient, 'check'> = {
@@ -50,7 +50,7 @@ test('a phrase in a long text is found and masked wherever the text is split', a
   expect(await judge(filler, checks)).toEqual({ kind: 'pass', content: filler });
   const [piece = ''] = seen;
   expect(seen.length).toBeGreaterThan(2);
-  // The first piece ends here; the next one begins at least the overlap before it.
+  // The first piece ends here; the next piece begins at least the overlap earlier.
   const end = piece.length;
   for (let at = end - 1_100; at <= end + 40; at += 5) {
     expect(await judge(around(at, denied))).toMatchObject({ kind: 'stop', error: { code: 'policy_denied' } });

@@ -13,8 +13,9 @@ type LongTextVerdict =
 const role = 'user';
 
 /**
- * Judges a text of a request that is larger than one check, in overlapping pieces whose masks together are those of the whole
- * text. The rules of the request section allow it. Rejects only with the reason of the signal.
+ * Judges a text of a request that is larger than one check, in overlapping pieces. The masks of the pieces together
+ * equal those of the whole text. The rules of the request section must allow this. Rejects only with the reason of the
+ * signal.
  */
 export async function judgeLongText(
   checks: Pick<CheckClient, 'check'>,

@@ -32,8 +32,8 @@ export type AnswerVerdict =
   | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
 
 /**
- * The texts of a whole answer that are judged: those of the contract, and further ones. `inWindows`: whether the rules of the
- * policy can judge the windows of a text, so that a further text may be larger than one check.
+ * The judged texts of a whole answer: the texts of the contract, and further texts. `inWindows`: whether the rules of
+ * the policy can judge a text in windows, so that a further text may be larger than one check.
  */
 type JudgedTexts = {
   readonly texts: readonly CheckUnit[];
@@ -41,7 +41,7 @@ type JudgedTexts = {
   readonly inWindows: boolean;
 };
 
-/** The decision about texts; `cleaned` are all of them after masking, those of the contract first. */
+/** The decision about texts; `cleaned` contains all texts after masking, first those of the contract. */
 type TextsVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'mask'; readonly cleaned: readonly string[] }

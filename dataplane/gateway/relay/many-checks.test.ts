@@ -46,7 +46,8 @@ test('a request may need 1,024 checks, and a request that needs one more is refu
   const more = countedChecks();
   const refused = { kind: 'stop', error: { kind: 'plain', code: 'too_many_checks', param: null } };
   expect(await guardInput(more, target, [...batches, [unit('one more')]], signal)).toEqual(refused);
-  // A text in pieces counts as many checks as its size has of a check: here one more than the 1,022 checks leave.
+  // A text in pieces counts as the number of checks that its size needs: here one more than the 1,022 other checks
+  // leave.
   const long = [unit('word '.repeat(2_000))];
   expect(await guardInput(more, target, batches.slice(2), signal, long)).toEqual(refused);
   expect(more.made()).toBe(0);
@@ -100,7 +101,7 @@ test('a request whose masks need more than 4,096 checks is refused when it has m
   });
 });
 
-test('a complete answer may need 1,024 checks, even in windows, and one that needs more is refused before its first check', async () => {
+test('a complete answer may need 1,024 checks, even in windows, and an answer that needs more is refused before its first check', async () => {
   const judge = (checks: ReturnType<typeof countedChecks>, further: readonly CheckUnit[]) =>
     judgeWholeTexts(checks, target, { texts: [], further, inWindows: true }, signal);
   const refused = { kind: 'stop', error: { kind: 'plain', code: 'upstream_too_large', param: null } };

@@ -32,13 +32,13 @@ export function planChecks(stage: Stage, plan: Plan): readonly (readonly CheckUn
   return [...(counted.length === 0 ? [] : [counted]), ...batchMessages(further, limits, stage)];
 }
 
-/** The texts that are not empty; all of them if every one is, because the request is checked in any case. */
+/** The texts that are not empty; if every text is empty, all of them, because the request is checked in any case. */
 function withText(texts: readonly CheckUnit[]): readonly CheckUnit[] {
   const found = texts.filter(({ content }) => content !== '');
   return found.length === 0 ? texts : found;
 }
 
-/** Whether a text lies around the place where two parts of a message are joined. */
+/** Whether a text consists of the characters around a place where two parts of a message are joined. */
 export function isSeam({ place }: CheckUnit): boolean {
   return place.kind === 'seam' || place.kind === 'joint';
 }

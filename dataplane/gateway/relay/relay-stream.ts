@@ -5,15 +5,15 @@ import type { AnswerBody } from '../upstream/answer-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
 import { HeldFrames, type RequestBytes } from './held-frames.ts';
 
-/** The guard of a stream; for an unguarded model the relay that checks nothing. */
+/** The guard of a stream; for an unguarded model, a relay that checks nothing. */
 export type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
   judged?(judgement: WindowVerdict): void;
   next(): GuardStep;
-  /** Memory of the frames and texts that are held, bytes; absent where none are. */
+  /** The memory of the held frames and texts, bytes; absent if the guard holds none. */
   readonly heldBytes?: number;
-  /** Bytes of the texts that the upstream sent so far. */
+  /** Bytes of the texts that the upstream has sent up to now. */
   readonly textBytes: number;
 };
 
@@ -45,9 +45,9 @@ const deadlines = createDeadlines();
 type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
 /**
- * Relays a stream from the upstream to the client, one step of the guard at a time. It reads nothing while a window is
- * judged, while the client does not read, or while other requests hold the bytes that it needs. Rejects only with the
- * Interruption of the signal.
+ * Relays a stream from the upstream to the client, one step of the guard at a time. Nothing is read from the upstream
+ * while a window is judged, while the client does not read, or while other requests hold the bytes that it needs.
+ * Rejects only with the Interruption of the signal.
  */
 export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;

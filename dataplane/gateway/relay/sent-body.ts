@@ -1,4 +1,4 @@
-/** The body of a request to a provider, until nothing needs it any more. */
+/** The body of a request to a provider. It is dropped when no further attempt or estimate needs it. */
 export class SentBody implements Disposable {
   #bytes: Uint8Array | undefined;
   readonly #release: () => void;

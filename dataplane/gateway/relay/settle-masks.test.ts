@@ -53,7 +53,7 @@ describe('masks of a text and of the strings inside of it', () => {
     expect(await settle(units, outer)).toEqual({ settled: { kind: 'settled', contents: outer }, again: [] });
   });
 
-  test('a mask that matches its own replacement is applied to the text, and one that breaks the JSON is a deny', async () => {
+  test('a mask that matches its own replacement is applied to the text, and a mask that breaks the JSON is a deny', async () => {
     const masked = ['{"mail":"x","other":"x"}', 'to:\n[x]', '\ta@b.example'];
     const twice = await settle(units, masked, (text) => text.replace('[x]', '[x][x]'));
     expect(twice.settled).toMatchObject({

@@ -15,9 +15,9 @@ type MasksInside = {
 };
 
 /**
- * Puts the masks of strings inside of JSON texts into these texts, the innermost first. Where such a text was masked as it is written,
- * too, the masks of its strings are kept instead, because a mask of the written text can cover half of an escape. The result is judged
- * once more and can be masked there, as long as it stays JSON.
+ * Puts the masks of strings inside of JSON texts into these texts, the innermost first. If the written form of such a
+ * text was masked, too, only the masks of its strings are kept, because a mask of the written form can cover half of an
+ * escape. The result is judged once more, and this judgement can add masks as long as the text stays JSON.
  * @param units texts, and the units that `escapedTexts` and `collectNested` found in them, in any order
  * @param contents the units after masking
  * @param judge judges a text of a unit
@@ -57,7 +57,7 @@ export async function settleMasks(
   return { kind: 'settled', contents: units.map((unit) => cleaned.get(unit) ?? '') };
 }
 
-/** How many JSON texts a text lies in. */
+/** The number of JSON texts that enclose a text. */
 function depthOf({ place }: CheckUnit): number {
   if (place.kind === 'within') return 1 + depthOf(place.of);
   return place.kind === 'nested' ? 1 : 0;

@@ -10,7 +10,7 @@ type ReportFacts = {
   readonly appliedThrough: string;
   readonly state: TableState;
   readonly inUse: readonly UsedWorkload[];
-  /** Undefined in a replica that does not serve agents. */
+  /** The state of agent routes; undefined in a replica that does not serve agents. */
   readonly agents?: GatewayReportSpec['agents'];
   readonly providers: readonly NonNullable<GatewayReportSpec['providers']>[number][];
 };
@@ -35,7 +35,7 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
 
 /**
  * Whether a report differs enough to be written. `appliedThrough` also grows when routes of other gateways change; a
- * change of `appliedThrough` alone counts only after a change of a route of this gateway.
+ * change of `appliedThrough` alone is written only after a change of a route of this gateway.
  */
 export function isNews(
   next: GatewayReportSpec,

@@ -38,7 +38,7 @@ describe('a report', () => {
 });
 
 describe('the writer', () => {
-  test('a failed report is retried with the newest facts, and an unchanged one is not written', async () => {
+  test('a failed report is retried with the newest facts, and an unchanged report is not written', async () => {
     const attempts: GatewayReportSpec[] = [];
     let through = '1';
     let failures = 2;

@@ -7,7 +7,7 @@ import type { GatewayReportSpec } from '#resources/gateway-report';
 import { isNews } from './build-report.ts';
 import type { ReportSink } from './ports.ts';
 
-/** Debounce of report writes: changes within this time go into one write. */
+/** Debounce of report writes: all changes within this time are written together. */
 const debounceMs = 50;
 /**
  * A slow write means a large report or a busy server. The pause after a write grows with its duration, so that more
@@ -18,8 +18,8 @@ const longestRestMs = 1_000;
 
 type ReportWriter = AsyncDisposable & {
   /**
-   * Tells the writer that the content of the report may have changed. `routeChanged`: the watch delivered a change of a
-   * route.
+   * Notifies the writer that the content of the report may have changed. `routeChanged`: the watch delivered a change
+   * of a route.
    */
   changed(routeChanged: boolean): void;
   /** Resolves when a report with `ready: true` has been written. */

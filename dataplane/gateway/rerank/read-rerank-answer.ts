@@ -12,8 +12,8 @@ const answerShape = z.looseObject({
 const guardedShape = answerShape.extend({ results: z.array(withoutText) });
 
 /**
- * Whether an answer has the shape of the rerank API: places and scores, and no error. The results of a guarded model
- * have nothing else, because no check would see the text of a document.
+ * Whether an answer has the shape of the rerank API: places and scores, and no error. For a guarded model the results
+ * may have no other members, because no check would see the text of a document.
  */
 export function isRerankAnswer(bytes: Uint8Array, guarded: boolean): boolean {
   return (guarded ? guardedShape : answerShape).safeParse(utf8JsonOrUndefined(bytes)).success;

@@ -13,7 +13,7 @@ const card = '41111111111111111111';
 const all: ReadonlySet<JudgedTextKind> = new Set(judgedTextKinds);
 const none: ReadonlySet<JudgedTextKind> = new Set();
 const base64 = Buffer.from(phrase).toString('base64');
-/** JSON in which the word NUMBER stands for a long number, whose digits JavaScript would lose. */
+/** JSON in which the word NUMBER is replaced by a long number, whose digits JavaScript would lose. */
 const written = (value: unknown): Buffer => Buffer.from(JSON.stringify(value).replaceAll('"NUMBER"', card));
 
 const request = {

@@ -1,8 +1,8 @@
 import type { MemberKinds } from '../chat/member-kinds.ts';
 
 /**
- * Members of a guarded request for a response and their kinds: those of `ResponseCreateParams` of the pinned `openai`
- * package (`known-items.test.ts` compares them). Values that contain text which no check sees are refused.
+ * Members of a guarded request for a response and their kinds, the same as in `ResponseCreateParams` of the pinned
+ * `openai` package (`known-items.test.ts` compares them). Values that contain text which no check sees are refused.
  */
 export const responseMembers = {
   access_programs: ['object'],
@@ -43,7 +43,7 @@ export const responseMembers = {
 export const responseKeys: ReadonlySet<string> = new Set(Object.keys(responseMembers));
 
 /**
- * Types of items in the input of a guarded request, `message` apart: those of `ResponseInputItem` without
+ * Types of items, besides `message`, in the input of a guarded request: the types of `ResponseInputItem` without
  * `item_reference`, whose text only the provider has.
  */
 export const inputItemTypes: ReadonlySet<string> = new Set([

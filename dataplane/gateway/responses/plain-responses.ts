@@ -5,7 +5,7 @@ const lastEvents: readonly unknown[] = ['response.completed', 'response.incomple
 const failedEvents: readonly unknown[] = ['error', 'response.failed'];
 const eventName = /^[a-z][a-z0-9_.]{0,79}$/;
 
-/** Streams of the Responses API: named events, of which the last one has the whole answer. */
+/** Streams of the Responses API consist of named events; the last event has the whole answer. */
 export const responsesStreamForm: StreamForm = {
   eventBytes: responseStreamBounds.eventBytes,
   hasDone: false,

@@ -16,10 +16,10 @@ import {
 
 /**
  * One event of a streamed response.
- * - `deltas`: the next pieces of growing texts. `isCall`: it is JSON, which is judged when it is complete.
- * - `wholes`: whole texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows; otherwise
- *   they are what their texts begin with.
- * - `endsBelow`: no piece follows of the texts whose path begins with it.
+ * - `deltas`: the next pieces of growing texts. `isCall`: the text is JSON, which is judged when it is complete.
+ * - `wholes`: whole texts; `path` is the path of the growing text that they should equal. `ends`: no piece of the text
+ *   follows; otherwise its text begins with the whole text.
+ * - `endsBelow`: no piece follows of a text whose path begins with this path.
  * - `others`: further texts of the event, which are judged before it is sent.
  */
 export type ResponseEvent =
@@ -41,7 +41,7 @@ export type ResponseEvent =
 
 type Piece = { readonly path: string; readonly text: string; readonly isCall: boolean };
 type Members = ObjectNode;
-/** `read`: the members of the event that were read; all of them where it is undefined. */
+/** `read`: the members of the event that were read; undefined if all of them were read. */
 type Found =
   | (Partial<Extract<ResponseEvent, { kind: 'event' }>> & { readonly read?: readonly string[] })
   | 'invalid'
@@ -70,12 +70,15 @@ const stateEvents: ReadonlySet<string> = new Set([
 const responseKeyBytes = '"response"'.length;
 const role = 'assistant';
 
-/** Reads the data of one event strictly (docs/design/responses.md, "Streams"). Half a surrogate pair may end a piece. */
+/**
+ * Reads the data of one event strictly (docs/design/responses.md, "Streams"). A piece may end with half of a surrogate
+ * pair.
+ */
 export function readEvent(data: Buffer, coverage: Coverage): ResponseEvent {
   const { judged } = coverage;
   const root = parseAnswer(data, 'keep')?.root;
   if (root?.kind !== 'object' || hasDisguised(root, eventKeys)) return { kind: 'invalid' };
-  // The name of the model in it is replaced where the key has no escape.
+  // The name of the model in the event is replaced only if its key has no escape.
   if (root.members.some(({ key, keyStart, keyEnd }) => key === 'response' && keyEnd - keyStart !== responseKeyBytes))
     return { kind: 'invalid' };
   const type = declaredType(root);
@@ -172,7 +175,7 @@ function readBody(root: Members, type: string, data: Buffer, coverage: Coverage)
 
 type Path = { readonly item: number; readonly part: string };
 
-/** Positions of the event; an event without one is about item 0. */
+/** Positions of the event; an event without a position is about item 0. */
 function pathOf(root: Members): Path | undefined {
   const [item, content, summary] = ['output_index', 'content_index', 'summary_index'].map((key) => member(root, key));
   const at = [item, content ?? summary].map((node) =>
@@ -227,7 +230,7 @@ function readOther(root: Members, type: string, path: Path, data: Buffer, judged
   return readUnknown(root, type, path, data, judged);
 }
 
-/** A text of reasoning, which only some bindings have judged. A part ends where the whole text comes again. */
+/** A text of reasoning, which is judged only for some bindings. A part ends where the whole text is repeated. */
 function readReasoning(
   root: Members,
   phase: string | undefined,
@@ -324,7 +327,7 @@ function stringsOf(node: JsonNode, data: Buffer): readonly CheckUnit[] {
   return isLong(node) ? [fixedUnit(writtenAt(data, node))] : [];
 }
 
-/** Whether a value is a number whose digits can be those of a card. */
+/** Whether a value is a number whose digits can be those of a payment card. */
 function isLong(node: JsonNode): boolean {
   return node.kind === 'number' && !isServiceValue(node);
 }

@@ -51,7 +51,7 @@ const itemMembers: ReadonlySet<string> = new Set([
   ...['tools', 'content', 'summary', 'encrypted_content'],
 ]);
 
-/** Names that the API gives to the other members of items. */
+/** Names of the other members of items in the API. */
 const payloadMembers: ReadonlySet<string> = new Set([
   ...['acknowledged_safety_checks', 'action', 'actions', 'approve', 'background', 'code', 'environment', 'operation'],
   ...['output_format', 'pending_safety_checks', 'quality', 'queries', 'reason', 'reasoning', 'revised_prompt', 'size'],
@@ -65,7 +65,7 @@ export function disguisedKey(item: ObjectNode): string | undefined {
 
 /**
  * Sorts the texts of an item of the Responses API that is not a message (docs/design/responses.md, "Items"). Results of
- * tools come to `result`, everything else to the collector under its kind.
+ * tools are added to `result`, all other texts to the collector under their kind.
  */
 export function readItem(item: ObjectNode, place: string, role: string, sink: ItemSink): void {
   const type = declaredType(item);
@@ -88,7 +88,7 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
   }
 }
 
-/** Encrypted reasoning is base64 that cannot be read. Any other value in its place is reasoning. */
+/** Encrypted reasoning is base64 that cannot be read. Any other value of this member is read as reasoning. */
 function readEncrypted(node: JsonNode, place: string, role: string, further: TextCollector): void {
   readMedia('reasoning', node, place, role, further);
   if (node.kind === 'string' && node.value !== '' && textInBase64(node) === undefined) further.unreadable(place);
@@ -109,7 +109,10 @@ const resultNames: ReadonlySet<string> = new Set([
   ...['annotations', 'created_by', 'prompt_cache_breakpoint'],
 ]);
 
-/** Every string and name in a result of a tool. Attachments and long numbers in it come to the collector. */
+/**
+ * Reads every string and name in a result of a tool. Attachments and long numbers in the result are added to the
+ * collector.
+ */
 function readResult(node: JsonNode, place: string, role: string, further: TextCollector): readonly CheckUnit[] {
   switch (node.kind) {
     case 'string':
@@ -130,7 +133,7 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
       return members.flatMap(({ key, value }) => [...nameOf(key, role), ...readResult(value, place, role, further)]);
     }
     case 'number':
-      // The contract has the text of a result judged. A long number can be that of a card.
+      // The contract requires that the text of a result is judged. A long number can be that of a payment card.
       if (!isServiceValue(node)) further.take('toolCalls', node, place, role, true);
       return [];
     case 'boolean':

@@ -14,14 +14,14 @@ import { isService, isServiceValue } from '../judged/service-value.ts';
 import { inputPartKeys, messageItemKeys, outputItemTypes, partTexts } from './known-items.ts';
 import { declaredType, type ObjectNode, readItem } from './read-item.ts';
 
-/** A text of an answer that the contract has judged. `path` tells the texts of a stream apart. */
+/** A text of an answer that the contract requires to be judged. `path` distinguishes the texts of a stream. */
 type AnswerText = { readonly path: string; readonly unit: CheckUnit };
 
 /** The texts of an answer, or of a part of it. */
 export type AnswerTexts = {
   readonly texts: readonly AnswerText[];
   readonly further: Covered;
-  /** Places of members that can repeat a text of the answer, with a value that a reader of the API accepts there. */
+  /** Places of members that can repeat a text of the answer, each with an empty value that the API allows there. */
   readonly repeats: readonly (BodyRange & { readonly empty: 'null' | '[]' })[];
 };
 
@@ -30,7 +30,10 @@ const rootKeys: ReadonlySet<string> = new Set(['output', 'output_text', 'error']
 const itemKeys: ReadonlySet<string> = new Set(['type', 'content']);
 const partKeys: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
 
-/** Members of a response that are read elsewhere. The client receives the alias of the binding in the place of the model. */
+/**
+ * Members of a response that are read elsewhere. The client receives the alias of the binding instead of the name of
+ * the model.
+ */
 const readMembers: ReadonlySet<string> = new Set(['output', 'error']);
 /** Members of a response that the API sets, or in which it repeats the request, whose texts were judged on the way in. */
 const serviceMembers: ReadonlySet<string> = new Set([
@@ -211,8 +214,8 @@ export class AnswerReader {
 }
 
 /**
- * Whether a key is a name that the API gives to members of messages, parts and annotations. It is no text of an author, and some of
- * them are in each event.
+ * Whether a key is a name that the API gives to members of messages, parts and annotations. Such a key is not text of
+ * an author, and some of these keys are in each event.
  */
 function isApiKey(key: string): boolean {
   return key === 'annotation' || isFixedKey(key) || inputPartKeys.has(key) || messageItemKeys.has(key);

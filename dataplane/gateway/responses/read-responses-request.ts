@@ -28,9 +28,9 @@ const storedTexts = ['previous_response_id', 'conversation', 'prompt'] as const;
 const toolMembers = ['tools', 'tool_choice', 'parallel_tool_calls', 'max_tool_calls'] as const;
 
 /**
- * Reads a guarded request for a response strictly (docs/design/responses.md): members and types of items from closed lists,
- * no text that only the provider has, and under the older profiles text only. Its texts are the instructions, the messages
- * and the results of tools.
+ * Reads a guarded request for a response strictly (docs/design/responses.md): members and types of items from closed
+ * lists, no text that only the provider has, and with the older content profiles only text. The texts are the
+ * instructions, the messages and the results of tools.
  */
 export function readResponsesRequest(root: JsonNode, rules: ChatRules): ParseResult<ChatRequest> {
   if (root.kind !== 'object') return refuse('invalid_request', null);
@@ -147,15 +147,18 @@ function readInputPart(
   return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
 }
 
-/** Members of a request whose texts are judged above, or that have their own kind; the model is that of the binding. */
+/**
+ * Members of a request whose texts are judged above, or that have their own kind; the name of the model is set by the
+ * binding.
+ */
 const ownMembers: ReadonlySet<string> = new Set(['model', 'input', 'instructions', 'tools']);
 const messageOwnMembers: ReadonlySet<string> = new Set(['content', 'name']);
 const messageService: ReadonlySet<string> = new Set(['type', 'role', 'id', 'status', 'phase']);
 const partOwnMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
 
 /**
- * The texts of a request beyond those of the contract: units for the kinds that the binding has judged, and the place of the
- * first text of a kind that it has not. The request has been accepted by `readResponsesRequest`.
+ * The texts of a request beyond those of the contract: the texts of the kinds that `judge` of the binding names, and
+ * the place of the first text of any other kind. `readResponsesRequest` must have accepted the request.
  */
 export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
   const further = collectorFor(bytes, judged, requestApiValues([member(root, 'tools')]));

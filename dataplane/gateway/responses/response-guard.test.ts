@@ -328,7 +328,7 @@ describe('a streamed response', () => {
     expect(passed.emitted).toBe(responseStream([...events, ...rest]));
   });
 
-  test('a new text in the place of one that has begun ends the stream, and the same one does not', () => {
+  test('a new text in the place of a text that has begun ends the stream, and the same text does not end it', () => {
     const added = (content: string) => ({ type: 'response.content_part.added', part: part(content) });
     const delta = { type: 'response.output_text.delta', delta: 'bo' };
     const completed = { type: 'response.completed', response: responseBody([messageItem(['bo'])]) };
@@ -436,7 +436,7 @@ describe('further texts of a streamed response', () => {
     ],
   ];
 
-  test.each(cases)('%s are judged if the binding asks for it, and no byte of a denied one is sent', (kind, events) => {
+  test.each(cases)('%s are judged if the binding asks for it, and no byte of a denied text is sent', (kind, events) => {
     const result = run(streamed(events), denies('BAD'), { judged: judgedTextKinds });
     expect(result.end).toEqual(denied);
     expect(result.emitted).not.toMatch(/BAD|042A/);

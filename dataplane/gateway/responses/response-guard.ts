@@ -17,8 +17,8 @@ import { isGrowingText, isInFront, isMessageText, seamsOf } from './join-texts.t
 import { type ResponseEvent, readEvent } from './read-event.ts';
 
 /**
- * Bounds of one guarded stream of the Responses API in bytes. Its last event repeats the whole answer, so that an event may
- * be larger than one of a chat. `texts`: growing texts in one stream.
+ * Bounds of one guarded stream of the Responses API in bytes. The last event repeats the whole answer, so that an event
+ * may be larger than a frame of a chat. `texts`: maximum number of growing texts in one stream.
  */
 export const responseStreamBounds = {
   eventBytes: 4_194_304,
@@ -36,31 +36,34 @@ type HeldEvent = {
   readonly waits: readonly Waits[];
   readonly call: string | undefined;
 };
-/** The input of a call of a tool so far. Once it was judged only its digest is kept. */
+/** The input of a tool call so far. After the input was judged only its digest is kept. */
 type Call = { text: string; digest: Buffer | undefined };
 
 /**
  * The guard of one streamed answer of the Responses API, without I/O: bytes of the upstream in, steps out
- * (docs/design/responses.md, "Streams"). Events leave in their order. Texts that grow are judged in the windows of a
- * StreamGuard; a whole text that repeats a judged one is not judged again, and any other one is judged before its event
- * leaves.
+ * (docs/design/responses.md, "Streams"). Events are sent in their order. Growing texts are judged in the windows of a
+ * StreamGuard. A whole text that repeats a judged text is not judged again; any other whole text is judged before its
+ * event is sent.
  */
 export class ResponseGuard extends SteppedGuard {
   readonly #coverage: StreamCoverage;
   readonly #rename: RenameAnswer;
   readonly #texts = new Map<string, GrowingText>();
-  /** The texts of which a part is not judged yet, or may follow. */
+  /** The texts that have a part that is not judged yet, or to which a part may be added. */
   readonly #open = new Set<GrowingText>();
   readonly #calls = new Map<string, Call>();
-  /** The end of the text of all messages so far, in the order in which it came. */
+  /** The end of the joined texts of all messages so far, in the order in which they arrived. */
   #joined = '';
-  /** The same end if a client takes the other whole text of a message in place of the judged one; empty without such a text. */
+  /**
+   * The end of the joined texts if a client uses the other whole text of a message instead of the judged one; empty if
+   * there is no other text.
+   */
   #otherJoined = '';
   /** Memory of the ends of texts in front of others, bytes. */
   #joinedBytes = 0;
   /** The text of a message that grew last. */
   #newest = '';
-  /** Whether the texts of messages came in another order than that of their places. */
+  /** Whether the texts of messages arrived in a different order than that of their places. */
   #isMixed = false;
   #checks: GuardCheck[] = [];
   /** Memory of the texts of the planned checks, bytes. */
@@ -82,7 +85,7 @@ export class ResponseGuard extends SteppedGuard {
   }
 
   protected prepare(): GuardCheck | 'end' | undefined {
-    // A whole text is judged before its event is released, so that the checks come first.
+    // A whole text is judged before its event is released, so that its checks are made first.
     const check = this.#nextCheck();
     if (check !== undefined) return check;
     this.#release();
@@ -140,8 +143,8 @@ export class ResponseGuard extends SteppedGuard {
   }
 
   /**
-   * Adds a piece to a text that grows. @returns false for a piece after the end of its text, and for more texts than
-   * may be judged
+   * Adds a piece to a growing text. @returns false for a piece after the end of its text, and for more texts than may
+   * be judged
    */
   #grow(path: string, piece: string, waits: Waits[]): boolean {
     if (piece === '' && !this.#texts.has(path)) return true;
@@ -175,8 +178,7 @@ export class ResponseGuard extends SteppedGuard {
   }
 
   /**
-   * The texts to judge for a whole text: none if it repeats the text that was judged, or is the first piece of one that
-   * grows.
+   * The texts to judge for a whole text: none if it repeats the judged text, or is the first piece of a growing text.
    */
   #takeWhole({ path, text: whole }: ReadEvent['wholes'][number], ends: boolean, waits: Waits[]): readonly CheckUnit[] {
     const text = this.#texts.get(path);
@@ -209,12 +211,15 @@ export class ResponseGuard extends SteppedGuard {
     for (const [path, text] of this.#texts) {
       if (!path.startsWith(start)) continue;
       if (!text.end()) this.#invalid();
-      // A later text of the same place begins anew.
+      // A later text at the same place is a new text.
       this.#texts.delete(path);
     }
   }
 
-  /** @returns false for a piece after the end of its call, and for more calls than may be judged */
+  /**
+   * Adds a piece to a tool call. @returns false for a piece after the end of its call, and for more calls than may be
+   * judged
+   */
   #growCall(path: string, text: string): boolean {
     const call = this.#callAt(path);
     if (call === undefined || call.digest !== undefined) return false;
@@ -232,7 +237,7 @@ export class ResponseGuard extends SteppedGuard {
     return call;
   }
 
-  /** The texts to judge at the end of a call: its input, and the pieces where they give another one. */
+  /** The texts to judge at the end of a call: its input, and the joined pieces if they differ from the input. */
   #endCall(path: string, whole: string | undefined): readonly CheckUnit[] {
     const call = this.#callAt(path);
     if (call === undefined) {
@@ -254,7 +259,7 @@ export class ResponseGuard extends SteppedGuard {
     for (const path of this.#calls.keys()) for (const unit of this.#endCall(path, undefined)) units.push(unit);
   }
 
-  /** Plans checks of texts that do not grow. They are made before the next event is read. */
+  /** Plans checks of complete texts. These checks are made before the next event is read. */
   #plan(units: readonly CheckUnit[]): void {
     const { limits } = this.#coverage;
     if (!units.every(({ content }) => content.isWellFormed())) {

@@ -6,7 +6,7 @@ const made = new WeakMap<GatewayRouteSpec, Partial<Record<Stage, CheckTarget>>>(
 
 /**
  * Addresses, policy and limits for the checks of one stage. All are read from the route
- * (`gateway:context:builds-headers`). A route is never changed, so that each of its targets is made once.
+ * (`gateway:context:builds-headers`). A route object is never changed, so that each of its targets is made only once.
  */
 export function checkTarget(route: GatewayRouteSpec, guardrail: GuardedRoute, stage: Stage): CheckTarget {
   const known = made.get(route) ?? {};

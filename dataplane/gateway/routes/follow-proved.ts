@@ -29,7 +29,7 @@ type FollowOptions<R extends AnyRoute> = {
   };
   /** Whether the route belongs to this gateway. */
   readonly isOurs: (name: string, current: Stored<R>) => boolean;
-  /** Records the newest version of a route. @returns how to prove it; undefined if nothing needs proof */
+  /** Records the newest version of a route. @returns how to prove that version; undefined if it needs no proof */
   readonly observe: (name: string, current: Stored<R>) => ProveRoute | undefined;
   readonly openSource: OpenRouteSource<R>;
   /** Called after a change of a route of this gateway. `seen`: the watch delivered the change, not a probe. */

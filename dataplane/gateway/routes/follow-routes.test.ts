@@ -86,7 +86,7 @@ describe('following routes', () => {
     await until('the route is taken', () => followed.table.lookup('m').kind === 'route');
   });
 
-  test('a gateway unloads a route whose `gateway` now names another one, and rejects a route version that names none', async () => {
+  test('a gateway unloads a route whose `gateway` now names another gateway, and rejects a route version that names no gateway', async () => {
     await using followed = follow(() => ({ ok: true }));
     const open = routeSpec('m', upstream, { mode: 'None' });
     followed.source.put(storedRoute('r', open));

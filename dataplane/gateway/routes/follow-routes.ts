@@ -40,7 +40,7 @@ export function followRoutes(options: FollowOptions): FollowedRoutes {
   const { gateway, table, checks, onChange, logger, openSource, clock, waits } = options;
 
   /**
-   * Handles a route version whose gateway cannot be read: it is rejected if the table holds the route, and ignored
+   * Handles a route version without a readable gateway: it is rejected if the table already has the route, and ignored
    * otherwise.
    */
   function isOurs(name: string, spec: GatewayRoute['spec'] | undefined): boolean {

@@ -4,19 +4,19 @@ import type { Lookup, RouteTable, TakenRoute } from './route-table.ts';
 export type UsedWorkload = { readonly workload: string; readonly generationId: string };
 
 /**
- * The route of one request. It stays pinned until the last window of the request was checked; releasing it twice has no
- * effect.
+ * The route of one request. It stays pinned until the last window of the request was checked; releasing the pin twice
+ * has no effect.
  */
 export type RoutePin = Disposable & { readonly route: TakenRoute };
 
 type PinResult = { readonly kind: 'pinned'; readonly pin: RoutePin } | Exclude<Lookup, { readonly kind: 'route' }>;
 
-/** Pins routes for requests and counts the workloads in use, so that none is stopped under a request in flight. */
+/** Pins routes for requests and counts the workloads in use, so that no workload is stopped while a request uses it. */
 export type RoutePins = {
   admit(alias: string): PinResult;
   /**
    * Each workload of a served route once, with one of its applications, and each application that only requests in
-   * flight still use. The order is always the same.
+   * flight still use. The order never changes.
    */
   inUse(): readonly UsedWorkload[];
   /** Requests in flight. */

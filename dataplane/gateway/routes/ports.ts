@@ -12,8 +12,8 @@ export type RouteListener<R extends AnyRoute = GatewayRoute> = {
 };
 
 /**
- * Watches the routes of one kind in a namespace, those of all gateways. After a failure of the server, the last known state holds until
- * the next change. The caller that opened the source closes it.
+ * Watches all routes of one kind in a namespace, whatever their gateway. After a failure of the server, the last known
+ * state stays in use until the next change. The caller that opened the source closes it.
  */
 export type RouteSource = AsyncDisposable & {
   /** Resolves when the first complete list of routes has been delivered. */

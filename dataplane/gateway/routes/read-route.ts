@@ -10,7 +10,7 @@ import { workloadHost, workloadNameForm } from '#resources/runtime-workload';
 /** Route formats that this gateway can read. */
 export const routeFormats: readonly number[] = [routeFormatVersion];
 
-/** A valid route, or the reason why it is invalid; `alias` is set when the spec has a readable alias. */
+/** A valid route, or the reason why the route is invalid; `alias` is set when the spec has a readable alias. */
 export type RouteParseResult =
   | { readonly ok: true; readonly spec: GatewayRouteSpec }
   | { readonly ok: false; readonly reason: string; readonly alias: string | undefined };
@@ -54,7 +54,7 @@ const loopback = ['127.0.0.1', '[::1]'];
 
 /**
  * Whether an address is the Service of the workload or a process of this machine. The runtime token and the texts of
- * users are sent there and nowhere else (docs/decisions/0024-addresses-of-workloads-follow-from-their-names.md).
+ * users are sent to such addresses only (docs/decisions/0024-addresses-of-workloads-follow-from-their-names.md).
  */
 function leadsTo(address: string, workload: string, namespace: string): boolean {
   const url = URL.parse(address);

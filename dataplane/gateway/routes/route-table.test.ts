@@ -50,7 +50,7 @@ describe('an alias', () => {
     expect(kindOf(table.lookup('m'))).toBe('route');
   });
 
-  test('an alias keeps its previous version until a probe of the next one succeeds', () => {
+  test('an alias keeps its previous version until a probe of the next version succeeds', () => {
     const first = seen('r', unguarded('m'));
     const table = tableOf(first);
     const second = seen('r', guarded('m'));
@@ -230,7 +230,7 @@ describe('a pin', () => {
     expect(ends).toBe(1);
   });
 
-  test('the workloads in use list one of several routes once, and that of a removed route while requests use it', () => {
+  test('the workload of several routes is in use once, and the workload of a removed route is in use while requests use it', () => {
     const [first, second] = [seen('one', guarded('m')), seen('two', guarded('n', { generationId: next }))];
     const table = tableOf(first, second);
     for (const { name, version } of [first, second]) table.probed(name, version, proved);

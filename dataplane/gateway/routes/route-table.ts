@@ -50,9 +50,9 @@ type Entry = {
 const aliasConflict = 'alias_conflict';
 
 /**
- * The routes of one gateway replica, in memory. A version serves once it is valid and its probe succeeded; until then
- * it is pending or rejected and the previous version keeps serving (docs/design/applications-and-routes.md). Two routes
- * of one alias reject each other. A deletion and state Disabled take effect immediately.
+ * The routes of one gateway replica, in memory. A valid version serves after its probe has succeeded; until then it is
+ * pending or rejected and the previous version keeps serving (docs/design/applications-and-routes.md). Two routes of
+ * one alias reject each other. A deletion and state Disabled take effect immediately.
  */
 export class RouteTable {
   readonly #entries = new Map<string, Entry>();

@@ -15,7 +15,7 @@ test('a changed address of a route gets neither the runtime token nor texts, and
     received.push(`${incoming.method} ${incoming.url} ${incoming.headers.authorization}`);
     outgoing.writeHead(503).end();
   });
-  // Another address of the loopback network represents another machine.
+  // Another address of the loopback network stands for another machine.
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.2', resolve));
   const address = stranger.address();
   const port = typeof address === 'object' ? address?.port : undefined;

@@ -4,13 +4,13 @@ import type { RouteTable } from './route-table.ts';
 /** The longest delay of the readiness by a source that does not answer, milliseconds. */
 const longestWaitMs = 30_000;
 
-/** What a replica loads before it serves. */
+/** The routes and stores that a replica loads before it serves. */
 type LoadedFirst = {
-  /** Whether every route was read. */
+  /** Whether all routes were read. */
   readonly isComplete: boolean;
-  /** Whether a probe of a route, or the first answer of a store, is outstanding. */
+  /** Whether a route has not been probed yet, or a store has not answered yet. */
   hasPending(): boolean;
-  /** Whether tables of the database are those of another release. */
+  /** Whether tables of the database belong to another release. */
   isRefused(): boolean;
 };
 
@@ -44,8 +44,8 @@ type Readiness = Disposable & {
 };
 
 /**
- * A replica that became ready stays ready until `withdraw`: only a new one waits for tables of its own release, so that a rollout
- * stops while the former replicas serve (docs/decisions/0223). `onChange` is called at both changes.
+ * A replica that became ready stays ready until `withdraw`: only a new replica waits for tables of its own release, so
+ * that a rollout stops while the former replicas serve (docs/decisions/0223). `onChange` is called at both changes.
  */
 export function watchReadiness(loaded: LoadedFirst, onChange: () => void, waitMs = longestWaitMs): Readiness {
   let state: 'waiting' | 'serving' | 'withdrawn' = 'waiting';

@@ -6,10 +6,10 @@ import type { GuardCheck } from './stepped-guard.ts';
 export type WaitingText = { readonly text: string; readonly pass: () => void };
 
 /**
- * One check of texts of a stream, the first ones in their order, as many as its limits allow, each as a separate
- * message. So no text passes before earlier texts. Any denied text stops the stream. Patterns and terms judge each
- * message alone; a classifier or a detector gets the messages of a check together, as for a whole answer.
- * @param waiting at least one
+ * Takes texts of a stream for one check: the first texts in their order, as many as its limits allow, each as a
+ * separate message. Therefore no text passes before earlier texts. Any denied text stops the stream. Patterns and terms
+ * judge each message alone; a classifier or a detector gets all messages of a check together, as for a whole answer.
+ * @param waiting at least one text
  */
 export function checkTogether(waiting: readonly WaitingText[], limits: CheckLimits): GuardCheck {
   const messages = waiting.map(({ text }) => ({ role: 'assistant', content: text }));

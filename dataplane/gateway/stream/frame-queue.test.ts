@@ -11,7 +11,9 @@ const frame = (delta: object, rest: object = {}, finish_reason: string | null = 
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...rest })}\n\n`;
 const done = 'data: [DONE]\n\n';
 const finish = frame({}, {}, 'stop');
-/** Runs a stream of frames with its end. `beforeEnd`: the frames that were sent before the end of the stream arrived. */
+/**
+ * Runs a stream of frames with its end. `beforeEnd`: the frames that were sent before the end of the stream arrived.
+ */
 function run(frames: readonly string[], judged: readonly JudgedTextKind[], phrase = '\u0000', end = finish) {
   const guarded = (text: string) => runGuard([Buffer.from(text)], denies(phrase), judging(...judged));
   return { ...guarded(frames.join('') + end + done), beforeEnd: guarded(frames.join('')).beforeEnd };
@@ -73,7 +75,7 @@ describe('pieces of a call that is not judged, behind a short text', () => {
     expect([...emitted.matchAll(/"(\d+)\. "/g)].map(([, at]) => Number(at))).toEqual(numbers(1_600));
   });
 
-  test('a frame with the usage behind a finish reason with a value of the provider stays behind it', () => {
+  test('a frame with the usage that follows a finish reason with a value of the provider stays after it', () => {
     const rest = { provider: 'a provider' };
     const last = frame({}, rest, 'tool_calls') + frame({ content: '' }, { ...rest, usage: { total_tokens: 1 } });
     const { emitted, end } = run([preamble, ...calls(600, rest)], ['parameters'], undefined, last);
@@ -196,7 +198,7 @@ describe('a value of the provider in each frame', () => {
     expect(sentWords(beforeEnd)).toBe(0);
   });
 
-  test('a call is sent behind a short text while the stream runs, in its order and without more than may be held', () => {
+  test('a call is sent after a short text while the stream runs, in its order and without more than may be held', () => {
     const frames = [frame({ content: 'Let me check' }, rest), ...calls(60_000, rest)];
     const { beforeEnd, emitted, end } = run(frames, ['parameters']);
     expect(end).toEqual({ kind: 'finished' });
@@ -204,7 +206,7 @@ describe('a value of the provider in each frame', () => {
     expect(sentCalls(emitted)).toEqual(numbers(60_000));
   });
 
-  test('a call behind a short text is sent only after the text has passed', () => {
+  test('a call that follows a short text is sent only after the text has passed', () => {
     const frames = [frame({ content: 'Let me check' }, rest), ...calls(1_000, rest)];
     expect(run(frames, ['parameters'], 'Let me')).toMatchObject({ emitted: '', end: { stop: { kind: 'denied' } } });
   });

@@ -16,13 +16,13 @@ type QueuedFrame = {
   readonly kind: 'text' | 'free' | 'fixed' | 'call';
   /** The texts that grow by the frame. */
   readonly texts: readonly FrameText[];
-  /** How many lone texts pass before the frame leaves. */
+  /** How many lone texts must have passed before the frame is sent. */
   readonly loneEnd: number;
-  /** Whether the frame may be sent before held text when each of its own texts is released. */
+  /** Whether the frame may be sent before held text once its own texts are released. */
   readonly overtakes: boolean;
   /** Members without a check whose pieces clients join. */
   readonly joined: readonly string[];
-  /** Whether a frame with text keeps its place: clients keep the order of parts, and a finish reason comes last. */
+  /** Whether a frame with text keeps its place: clients keep the order of parts, and a finish reason must be last. */
   readonly keepsPlace: boolean;
   /** Whether the frame has a finish reason. */
   readonly isFinish: boolean;
@@ -31,9 +31,9 @@ type QueuedFrame = {
 };
 
 /**
- * The frames of a stream that wait for their checks, and the order in which they leave (docs/design/streaming.md,
- * "Frames"). A frame is sent only when each of its own texts is released up to its end, and all earlier text has passed
- * a check.
+ * The frames of a stream that wait for their checks, and the order in which they are sent (docs/design/streaming.md,
+ * "Frames"). A frame is sent only when each of its own texts is released up to the end of the frame, and all earlier
+ * text has passed a check.
  */
 export class FrameQueue {
   readonly #texts: StreamTexts;
@@ -44,7 +44,7 @@ export class FrameQueue {
   #freeBytes = 0;
   /** The number of held frames after which all frames keep their places. */
   #fixed = 0;
-  /** The order of the held frames that are not free; undefined after one of them has left. */
+  /** The order of the held frames that are not free; undefined after one of these frames was sent. */
   #kept: KeptOrder | undefined = new KeptOrder();
   /** Total size of the held frames that wait for the pieces of a frame in front of them, and how many held frames can be divided. */
   #behindBytes = 0;
@@ -138,7 +138,7 @@ export class FrameQueue {
     this.#held = [];
   }
 
-  /** Takes the frames up to the first one that has to wait. */
+  /** Takes the frames before the first frame that has to wait. */
   #takeFirst(areCallsJudged: boolean): QueuedFrame[] {
     const mayLeave = (frame: QueuedFrame): boolean =>
       (frame.kind !== 'call' || areCallsJudged) && this.#isReleased(frame);
@@ -150,7 +150,7 @@ export class FrameQueue {
     return leaving;
   }
 
-  /** Sets the frames free whose values have passed since they came. */
+  /** Marks the frames as free whose values have passed since they arrived. */
   #setFree(): void {
     const kept = new KeptOrder();
     let isBehindFixed = false;
@@ -172,8 +172,8 @@ export class FrameQueue {
 
   /**
    * The frames that are sent before earlier frames which wait for the tail of a paused text: frames whose own texts are
-   * released, up to the first frame that has text without a check, waits for another text, or keeps its place. The
-   * frames of one text never pass each other, unless they repeat one value of it. Frames without text are sent with the next
+   * released, up to the first frame that has unchecked text, waits for another text, or keeps its place. The frames of
+   * one text are never reordered, unless they repeat one value of that text. Frames without text are sent with the next
    * frame that has text.
    */
   #passing(): ReadonlySet<QueuedFrame> {
@@ -201,7 +201,7 @@ export class FrameQueue {
     return loneEnd <= this.#lone.passedEnd && texts.every(({ channel, end }) => end <= channel.checkedEnd);
   }
 
-  /** Whether each text for which the frame waits stands still. */
+  /** Whether every text for which the frame waits has paused. */
   #standsStill({ texts }: QueuedFrame): boolean {
     return texts.every((text) => isOut(text) || this.#texts.standsStill(text.channel));
   }
@@ -238,7 +238,7 @@ function isFixed({ kind, isFinish }: QueuedFrame): boolean {
   return kind === 'fixed' || isFinish;
 }
 
-/** The kind of a frame behind held frames of which it may have to keep the order. */
+/** The kind of a frame that follows held frames and may have to keep their order. */
 function kindBehind(kept: KeptOrder, frame: QueuedFrame): QueuedFrame['kind'] {
   const { kind, overtakes, texts } = frame;
   if (kind === 'call' || !overtakes || !texts.every(isOut)) return kind;

@@ -15,14 +15,14 @@ const backslash = 0x5c;
 const lineFeed = 0x0a;
 const textKey = Buffer.from('"content"');
 
-/** A provider whose frames have no common form is soon no longer compared with one. */
+/** After this number of forms, a provider whose frames have no common form is no longer compared. */
 const maxForms = 8;
 
 /**
- * The form of the frames of one stream. A provider repeats in each frame everything but the text. When a frame was read
- * as strict JSON, each further one with the same bytes around its strings is strict JSON with the same members, and only
- * these strings differ; so nothing else of it needs to be read. The strings are the text of a chat and the padding that
- * some providers send. Every other frame is unknown here and must be read whole.
+ * The form of the frames of one stream. A provider repeats in each frame everything but the text. After a frame was
+ * read as strict JSON, each later frame with the same bytes around its strings is strict JSON with the same members,
+ * and only these strings differ; so only the strings need to be read. The strings are the text of a chat and the
+ * padding that some providers send. Every other frame does not match and must be read completely.
  */
 export class FrameTemplate {
   #form: Form | undefined;
@@ -30,7 +30,7 @@ export class FrameTemplate {
 
   /**
    * Learns the form of a frame that was read as strict JSON and whose only text is `delta.content`.
-   * @param sent the bytes that are sent for it: those of a data event in which a member other than these strings may differ
+   * @param sent the bytes that are sent for the frame: a data event in which only one further member may differ
    */
   learn(data: Buffer, sent: Buffer): void {
     if (this.#learned >= maxForms || !data.includes(textKey) || data.includes(lineFeed)) return;
@@ -113,7 +113,7 @@ function decode(bytes: Buffer, start: number, end: number): string | undefined {
   return text.includes('\u{fffd}') ? undefined : text;
 }
 
-/** The positions of the strings that differ between frames, the text first; undefined if there is no text. */
+/** The positions of the strings that differ between frames, the text first; undefined if the frame has no text. */
 function stringsOf(data: Buffer): readonly Range[] | undefined {
   const root = readTree(data);
   if (root === undefined) return undefined;
@@ -139,7 +139,7 @@ function readTree(data: Buffer): JsonNode | undefined {
 const prefixBytes = 'data: '.length;
 const suffixBytes = '\n\n'.length;
 
-/** @returns undefined if both differ in one of the strings */
+/** @returns undefined if the read and the sent bytes differ in one of the strings */
 function formOf(data: Buffer, sent: Buffer, strings: readonly Range[]): Form | undefined {
   const inner = sent.subarray(prefixBytes, sent.length - suffixBytes);
   const least = Math.min(data.length, inner.length);

@@ -13,7 +13,10 @@ type RunValue = { readonly text: string } | { readonly digest: string };
 type Word = { readonly all: string; readonly last: string };
 type Pieces = DeltaTexts['pieces'];
 
-/** Bytes of a repeated value that are judged as one text: each phrase that a window finds whole lies in them. */
+/**
+ * Maximum number of bytes of a repeated value that are judged as one text: each phrase that a window can find
+ * completely is in these bytes.
+ */
 const runBytes = 2 * limits.overlapBytes;
 /** Characters of all values that are kept as texts, because a digest costs more than a comparison in each frame. */
 const keptCharacters = 65_536;
@@ -37,8 +40,8 @@ export class FurtherTexts {
   }
 
   /**
-   * @returns the texts that grew or were repeated, each with its value if it has one; undefined where one is not well-formed, or the
-   * stream has too many
+   * @returns the texts that grew or were repeated, each with its repeated value if it has one; undefined if a text is
+   * not well-formed, or the stream has too many texts
    */
   append(pieces: Pieces): ReadonlyMap<TextChannel, object | undefined> | undefined {
     const grown = new Map<TextChannel, object | undefined>();
@@ -59,7 +62,7 @@ export class FurtherTexts {
     return grown;
   }
 
-  /** The run of a value: a new one where the frame before had another value. */
+  /** The run of a value: a new run if the previous frame had another value. */
   #runOf(path: string, group: Pieces): Run {
     const text = group.map((one) => one.text).join('');
     const known = this.#runs.get(path);
@@ -80,8 +83,9 @@ export class FurtherTexts {
   }
 
   /**
-   * The strings of members of the delta that are glued to another one without white space, so that a rule for whole words does not
-   * find a word or a term with punctuation at that place. The one in front has not left: its frame waits for the text behind it.
+   * The strings of members of the delta that follow another string without white space, so that a rule for whole words
+   * does not find a word or a term with punctuation at that place. The preceding string is still held: its frame waits
+   * for the next text.
    */
   glued(pieces: Pieces): readonly string[] {
     return pieces.flatMap(({ path, text, isString, inList, reading }) => {
@@ -93,7 +97,10 @@ export class FurtherTexts {
     });
   }
 
-  /** Whether the words of each path are still single words, as values of the API are, when they are joined. A repeated one counts once. */
+  /**
+   * Whether the joined words of each path are still single words, as values of the API are. A repeated word counts
+   * once.
+   */
   areWords(words: DeltaTexts['words']): boolean {
     for (const [path, group] of Map.groupBy(words, (one) => one.path)) {
       const last = group.map(({ text }) => text).join('');

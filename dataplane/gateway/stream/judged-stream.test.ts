@@ -269,7 +269,7 @@ describe('further texts in a stream', () => {
   });
 
   test.each([' ', '\n', '\u00a0'])(
-    'a string of a delta behind or in front of white space is judged in its text only',
+    'a string of a delta that follows or precedes white space is judged only in its text',
     (space) => {
       const frames = [`one${space}`, 'two', `${space}three`].map((status) => frame({ status }));
       const { windows, end } = run([...frames, finish, done]);
@@ -330,7 +330,7 @@ describe('further texts in a stream', () => {
         { provider: value, choices: [{ index: 0, delta: { content, note: null }, logprobs: null, ...filter('safe') }] },
       );
 
-    test('500 frames that repeat members of the provider take a few windows more than their content, and leave as it does', () => {
+    test('500 frames that repeat members of the provider take a few windows more than their content, and are sent as early as the content', () => {
       const frames = Array.from({ length: 500 }, () => repeating('word '));
       const plain = run(
         [...Array.from({ length: 500 }, () => frame({ content: 'word ' })), finish, done],
@@ -348,7 +348,7 @@ describe('further texts in a stream', () => {
       expect(sent(run(frames).beforeEnd)).toBe(1 + Math.floor((1_020 + 1_020 - 255) / 5));
     });
 
-    test('behind 512 bytes of a value no further window has it', () => {
+    test('after 512 bytes of a repeated value no further window contains it', () => {
       const frames = (count: number) => [
         ...Array.from({ length: count }, () => repeating('', 'a longer value')),
         finish,
@@ -387,7 +387,7 @@ describe('further texts in a stream', () => {
       );
     });
 
-    test('a value that comes twice leaves when it has passed, and one that comes once waits for the end', () => {
+    test('a value that occurs twice is sent when it has passed, and a value that occurs once waits for the end', () => {
       const content = 'word '.repeat(206);
       const first = frame({}, { note: 'a value' });
       const twice = run([first, first, frame({ content })]);
@@ -397,7 +397,7 @@ describe('further texts in a stream', () => {
       expect(once.emitted).toBe([first, frame({ content }), finish, done].join(''));
     });
 
-    test('frames without text behind a value leave when 32 KiB of frames came, and not before', () => {
+    test('frames without text that follow a value are sent when 32 KiB of frames have arrived, and not before', () => {
       const frames = (count: number) => [
         ...Array.from({ length: count }, () =>
           frame({ reasoning_content: 'x'.repeat(1_000) }, { provider: 'a value' }),
@@ -473,7 +473,7 @@ describe('further texts in a stream', () => {
     for (const one of sources) expect(windows.filter((text) => text === one)).toHaveLength(1);
   });
 
-  test('half of a character at the end of a string of a list is judged, and the complete one in the window', () => {
+  test('half of a character at the end of a string of a list is judged, and the complete character is judged in the window', () => {
     const frames = [frame({ thoughts: ['4111 \ud83d'] }), frame({ thoughts: ['\ude00'] }), finish, done];
     expect(run([frame({ thoughts: ['Visa'] }), ...frames], card).end).toEqual({
       kind: 'stopped',
@@ -500,7 +500,7 @@ describe('further texts in a stream', () => {
     fc.assert(
       fc.property(fc.nat(40_000), fc.boolean(), (before, isForbidden) => {
         const text = `${'x '.repeat(before / 2)}${isForbidden ? '' : 'v'}4111${' y'.repeat((40_000 - before) / 2)}`;
-        // Glued to the string in front of it, a word at the beginning is no word.
+        // The word "Visa" is not detected as a word here, because it directly follows another string.
         const { emitted, end } = run(
           [frame({ thoughts: ['Visa'] }), frame({ thoughts: [text] }), finish, done],
           (one, texts) => (withinLimits()(one, texts).kind === 'failed' ? withinLimits()(one, texts) : card(one)),
@@ -517,13 +517,13 @@ describe('further texts in a stream', () => {
     const frames = Array.from({ length: 4 }, () => frame({ content: 'word ' }, { citations: [text] }));
     const { windows, end } = run([...frames, finish, done], withinLimits());
     expect(end).toEqual({ kind: 'finished' });
-    // Once alone, and four times in the text of the member.
+    // The text is judged once alone, and four times in the text of the member.
     expect(windows.length).toBeLessThan((5.5 * text.length) / 960);
   });
 
-  test('a frame may have as many strings as 1,024 checks have messages, and one more ends the stream', () => {
+  test('a frame may have as many strings as 1,024 checks have messages, and one string more ends the stream', () => {
     const strings = (count: number) => frame({}, { list: Array.from({ length: count }, (_, at) => `s${at}`) });
-    // The name of the member is one more.
+    // The name of the member counts as one text more.
     const most = 1_024 * limits.maxMessages - 1;
     expect(run([strings(most), done]).end).toEqual({ kind: 'finished' });
     expect(run([strings(most + 1), done]).end).toEqual({
@@ -593,7 +593,7 @@ describe('a stream whose binding refuses text that is not judged', () => {
     expect(end).toEqual(passes ? { kind: 'finished' } : unjudged);
   });
 
-  test('the result of a content filter in each frame is a value of the API, and one with a text is not', () => {
+  test('the result of a content filter in each frame is a value of the API, and a result with a text is not', () => {
     const filtered = (severity: string) =>
       frame(
         {},

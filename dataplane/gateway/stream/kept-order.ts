@@ -8,10 +8,13 @@ export type FrameText = { readonly channel: TextChannel; readonly end: number; r
 
 type Ordered = { readonly texts: readonly FrameText[]; readonly joined: readonly string[] };
 
-/** What frames have whose order counts, so that a later frame with the same does not leave before them. */
+/**
+ * The texts and members of frames whose order counts, so that a later frame with the same text or member is not sent
+ * before them.
+ */
 export class KeptOrder {
   readonly #joined = new Set<string>();
-  /** The texts of the frames, each with its value if it is the same one in all of them. */
+  /** The texts of the frames, each with its value if all frames repeat the same value. */
   readonly #texts = new Map<TextChannel, object | undefined>();
 
   constructor(frames: readonly Ordered[] = []) {
@@ -24,7 +27,10 @@ export class KeptOrder {
       this.#texts.set(channel, this.#texts.has(channel) && this.#texts.get(channel) !== value ? undefined : value);
   }
 
-  /** Whether a later frame has a piece of the same text or member. Frames that repeat one value are the same in any order. */
+  /**
+   * Whether a later frame has a piece of the same text or member. Frames that repeat one value can be sent in any
+   * order.
+   */
   isBefore({ texts, joined }: Ordered): boolean {
     const isSame = ({ channel, value }: FrameText): boolean =>
       value !== undefined && this.#texts.get(channel) === value;

@@ -4,20 +4,20 @@ import type { CheckLimits } from '../judged/call-texts.ts';
 import { piecesOfText } from '../judged/pieces-of-text.ts';
 import type { WaitingText } from './check-together.ts';
 
-/** Number of texts that are remembered; a text that is no longer remembered is judged again when it is repeated. */
+/** Number of texts that are kept in memory; a text that is no longer kept is judged again when it is repeated. */
 const maxKnown = 4_096;
 /** Characters of the texts of the last frame that are kept, because a digest costs more than a comparison in each frame. */
 const lastCharacters = 65_536;
 
 /**
- * Texts of frames that are judged separately, in addition to the window that contains them with others: whole, or in
- * windows if one is larger than a check. A text that comes again, as a list of sources that a provider repeats in each
- * frame, is judged once.
+ * Texts of frames that are judged separately, in addition to the window that contains them together with other texts:
+ * as a whole, or in windows if a text is larger than a check. A repeated text, such as a list of sources that a
+ * provider repeats in each frame, is judged once.
  */
 export class LoneTexts {
-  /** The texts of the next checks, in their order: each text, or the windows of one. */
+  /** The texts of the next checks, in their order: each text as a whole, or its windows. */
   readonly #waiting = new Set<{ readonly text: string }>();
-  /** Digests of texts that wait or have passed. A frame with one that waits leaves behind it. */
+  /** Digests of texts that wait or have passed. A frame with a waiting text is sent after that text has passed. */
   readonly #known = new Set<string>();
   /** Digests of further texts that wait. */
   readonly #unknown = new Set<string>();
@@ -49,7 +49,7 @@ export class LoneTexts {
     return this.#waiting.size;
   }
 
-  /** Number of the texts so far, and how many of them have passed. They pass in their order. */
+  /** The number of texts so far, and how many of them have passed. Texts pass in their order. */
   get end(): number {
     return this.#passed + this.#waiting.size;
   }
@@ -63,7 +63,7 @@ export class LoneTexts {
     return this.#heldBytes + this.#lastBytes + (this.#known.size + this.#unknown.size) * bytesPerValue;
   }
 
-  /** The first texts that are still to be judged. They pass in their order. */
+  /** The first texts that are still to be judged. Texts pass in their order. */
   next(most: number): readonly WaitingText[] {
     return [...this.#waiting.values().take(most)].map((one) => ({ text: one.text, pass: () => this.#pass(one) }));
   }

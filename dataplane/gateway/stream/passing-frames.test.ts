@@ -202,7 +202,7 @@ describe('generated streams of several texts that stand still and grow again', (
     (one) => frame({ content: one }, null, { note: 'v' }),
     () => frame({ tool_calls: called }, null, { note: 'v' }),
   ];
-  /** A run of frames of one text, or of another form. */
+  /** A sequence of frames of one text, or of another form. */
   const stretch = fc
     .tuple(
       fc.oneof({ weight: 4, arbitrary: lane.map((name) => lanes[name]) }, fc.constantFrom(...others)),
@@ -248,7 +248,7 @@ describe('generated streams of several texts that stand still and grow again', (
         stretches,
         (...drawn) => {
           const [before, bad, name, inText, between, after] = drawn;
-          // Other texts between the pieces of the phrase; none of the same text.
+          // The frames of other texts between the pieces of the phrase.
           const other = (frames: readonly Frame[]) => frames.filter((one) => textsOf([one])[name] === undefined);
           const phraseFrames = cutAt(bad, inText).flatMap((piece, at) => [
             ...other(between[at] ?? []),
@@ -297,7 +297,7 @@ describe('generated streams of several texts that stand still and grow again', (
         const { windows, end } = runGuard([write([...frames, finish]), Buffer.from(done)], undefined, coverage);
         expect(end).toEqual({ kind: 'finished' });
         const bytes = Object.values(textsOf(frames)).reduce((sum, one) => sum + Buffer.byteLength(one), 0);
-        // A window is at least 960 bytes, and a text stands still only after 1,024 bytes of others.
+        // A window has at least 960 bytes, and a text counts as paused only after 1,024 bytes of other texts.
         expect(windows.length).toBeLessThanOrEqual(30 + 9 * Math.ceil(bytes / 960));
       }),
       { numRuns: 100, endOnFailure: true },

@@ -10,7 +10,7 @@ import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;
 type Fault = 'broken' | 'event_too_large' | 'invalid' | 'failed';
 
-/** The classification of one event of a stream. `fault`: it must not be sent. */
+/** The classification of one event of a stream. `fault`: the event must not be sent. */
 type EventMeaning = { readonly kind: 'frame' | 'last' } | { readonly kind: 'fault'; readonly fault: Fault };
 
 /** How an API streams its answers. */
@@ -20,7 +20,7 @@ export type StreamForm = {
   /** Whether `[DONE]` ends a stream. */
   readonly hasDone: boolean;
   readonly read: (value: JsonValue, name: string) => EventMeaning;
-  /** Whether frames differ mostly in `delta.content`, so that a form of them is worth learning. */
+  /** Whether frames differ mostly in `delta.content`, so that the comparison with a learned form saves time. */
   readonly hasForm: boolean;
 };
 
@@ -57,7 +57,7 @@ export class PlainStream {
     this.#rename = rename;
   }
 
-  /** Bytes of the texts that the upstream sent so far. */
+  /** Bytes of the texts that the upstream has sent so far. */
   get textBytes(): number {
     return this.#textBytes;
   }

@@ -9,11 +9,12 @@ import { collectTexts } from '../judged/collect-texts.ts';
 
 /**
  * The content of one data frame of a chat stream. `content` and `refusal` are empty when the frame has none.
- * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so a client reads
- * the same answer when the frame is sent before held text. `inParts`: the content is a list of parts. `keepsPlace`: it is, or the
- * frame has a finish reason (`isFinish`), so that its place among frames with text counts. `joined`: the members with a piece of a call or
- * of a reasoning, which clients join. `isForeign`: the frame
- * has no choices, and text in a member that the API does not set, so that it can be an answer in another form.
+ * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so that a client
+ * reads the same answer when the frame is sent before held text. `inParts`: the content is a list of parts.
+ * `keepsPlace`: the content is a list of parts or the frame has a finish reason (`isFinish`), so that its place among
+ * frames with text counts. `joined`: the members with a piece of a call or of a reasoning, which clients join.
+ * `isForeign`: the frame has no choices, but text in a member that the API does not set, so that it can be an answer in
+ * another form.
  */
 type StreamChunk =
   | { readonly kind: 'done' }
@@ -54,7 +55,7 @@ const withoutText = {
 /**
  * Reads one frame: `[DONE]`, or strict JSON with at most one choice, of index 0. A frame without `choices`, such as one
  * with the usage, has no text. A frame that could carry answer text outside `delta.content` and `delta.refusal` is
- * invalid: an error object, a whole message, audio, and keys that equal a known one only after case folding
+ * invalid: an error object, a whole message, audio, and keys that equal a known key only after case folding
  * (docs/design/streaming.md, "Frames"). A surrogate pair may be split between two frames, so unpaired halves are kept.
  */
 export function readChunk(data: Buffer): StreamChunk {
@@ -73,7 +74,7 @@ function readChoice(choice: JsonValue | undefined, data: Buffer): StreamChunk {
   if (!isObject(choice) || hasDisguised(choice, choiceKeys) || choice['index'] !== 0) return invalid;
   if (isPresent(choice['message']) || isPresent(choice['text'])) return invalid;
   const { delta } = choice;
-  // Some servers send an empty finish reason with each frame, which clients read as none.
+  // Some servers send an empty finish reason with each frame, which clients ignore.
   const isFinish = isPresent(choice['finish_reason']) && choice['finish_reason'] !== '';
   if (!isPresent(delta)) return { ...withoutText, keepsPlace: isFinish, isFinish };
   if (!isObject(delta) || hasDisguised(delta, deltaKeys) || isPresent(delta['audio'])) return invalid;

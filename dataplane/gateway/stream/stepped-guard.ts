@@ -11,7 +11,7 @@ export type StreamStop =
       readonly fault: 'invalid' | 'event_too_large' | 'held_too_much' | 'broken' | 'unjudged' | 'failed';
     };
 
-/** The next action of the caller. It answers `check` with `judged`, and `read` with `receive` or `close`. */
+/** The next action of the caller, who answers `check` with `judged`, and `read` with `receive` or `close`. */
 export type GuardStep =
   | { readonly kind: 'emit'; readonly bytes: Buffer }
   | { readonly kind: 'check'; readonly texts: readonly string[] }
@@ -25,20 +25,20 @@ export type WindowVerdict =
   | { readonly kind: 'deny' }
   | { readonly kind: 'failed'; readonly code: CheckFailure };
 
-/** Texts to judge in one check, and the action when it passes. */
+/** Texts to judge in one check, and the action after a pass. */
 export type GuardCheck = { readonly texts: readonly string[]; readonly pass: () => void };
 
 /**
  * The steps of a guard of one stream, without I/O: bytes of the upstream in, steps out. The caller executes each step
- * of `next`, until it is `finished` or `stopped`. Events are read one at a time, so the result does not depend on how
- * the bytes were split.
+ * of `next`, until it is `finished` or `stopped`. Events are read one at a time, so that the result does not depend on
+ * how the bytes are split into pieces.
  */
 export abstract class SteppedGuard {
   readonly #reader: SseReader;
   /** The bytes to send, one character of Latin-1 for each: frames are small, and joining strings costs less than joining buffers. */
   #outgoing = '';
   #pending: GuardCheck | undefined;
-  /** Whether the caller has received the pending check. */
+  /** Whether the pending check was already returned to the caller. */
   #isAsked = false;
   #isClosed = false;
   #textBytes = 0;
@@ -105,7 +105,7 @@ export abstract class SteppedGuard {
     }
   }
 
-  /** Bytes of the texts that the upstream sent so far. */
+  /** Bytes of the texts that the upstream has sent so far. */
   get textBytes(): number {
     return this.#textBytes;
   }

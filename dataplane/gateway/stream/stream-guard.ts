@@ -26,12 +26,12 @@ export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waiti
 const valueBytes = 32_768;
 
 /**
- * Bounds of a stream whose tool calls are judged. Their frames are held until the end of the calls, and a frame of a
- * provider takes about ten times the bytes of the arguments in it.
+ * Limits of a stream whose tool calls are judged. Frames with tool calls are held until the end of the calls, and a
+ * frame takes about ten times the bytes of the arguments in it.
  */
 const judgedStreamBounds = { heldBytes: 16_777_216 } as const;
 
-/** The further texts of one frame: those that grew, and how many lone texts pass before the frame leaves. */
+/** The further texts of one frame: the texts that grew, and how many lone texts must pass before the frame is sent. */
 type TakenFurther = {
   readonly grown: Iterable<readonly [TextChannel, object | undefined]>;
   readonly loneEnd: number;
@@ -45,11 +45,12 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
  * The guard of one streamed answer, without I/O: bytes of the upstream in, steps out (docs/design/streaming.md). The
  * caller executes each step of `next`, until it is `finished` or `stopped`. Content and refusal are separate texts,
  * each with its own windows. A frame is sent when its own texts are released up to its end and all earlier text has
- * passed a check, and text is sent only up to 255 bytes before the end of the checked text. Frames leave in order,
- * except those that pass held text of another kind: see FrameQueue. When more than `waitingBytes` of frames without
- * text wait behind held text, that text is checked early. Events are read one at a time, so the result does not depend
- * on how the bytes were cut. Where the binding has further texts judged, each of them has its own windows, and frames
- * with tool calls are held until all calls were judged (docs/design/judged-texts.md, "Streams").
+ * passed a check, and text is sent only up to 255 bytes before the end of the checked text. Frames are sent in order,
+ * except those that may be sent before held text of another kind: see FrameQueue. When more than `waitingBytes` of
+ * frames without text wait after held text, that text is checked early. Events are read one at a time, so that the
+ * result does not depend on how the bytes are split into pieces. If the binding adds further judged texts, each of them
+ * has its own windows, and frames with tool calls are held until all calls were judged (docs/design/judged-texts.md,
+ * "Streams").
  */
 export class StreamGuard extends SteppedGuard {
   readonly #texts = new StreamTexts();
@@ -59,18 +60,21 @@ export class StreamGuard extends SteppedGuard {
   readonly #coverage: StreamCoverage | undefined;
   readonly #rename: RenameAnswer;
   readonly #calls = new CallTexts();
-  /** Used where only the texts of the contract are judged: a frame of a known form has no other ones. */
+  /**
+   * Finds the texts of frames of a known form. It is used if only the texts of the contract are judged, because such
+   * frames have no other texts.
+   */
   readonly #template = new FrameTemplate();
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;
   #callTextBytes = 0;
-  /** Bytes of frames that came after the last check of all texts that waited. */
+  /** Bytes of frames that arrived after the last check of all waiting texts. */
   #uncheckedBytes = 0;
   #done = false;
 
   /**
-   * @param coverage the further texts that are judged; undefined where only the texts of the contract are
-   * @param rename is applied to each frame that is sent; its texts must stay
+   * @param coverage the further texts that are judged; undefined if only the texts of the contract are judged
+   * @param rename is applied to each frame that is sent; it must not change the texts
    */
   constructor(coverage?: StreamCoverage, rename: RenameAnswer = (frame) => frame) {
     super(streamBounds.eventBytes);
@@ -246,7 +250,7 @@ export class StreamGuard extends SteppedGuard {
     };
   }
 
-  /** Whether so many frames without text wait behind held text that it is checked early. */
+  /** Whether so many frames without text wait after held text that this text is checked early. */
   get #isEarly(): boolean {
     return this.#frames.freeBytes > streamBounds.waitingBytes;
   }

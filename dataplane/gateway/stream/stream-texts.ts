@@ -2,18 +2,18 @@ import { TextChannel } from '#checks/text-channel';
 import { limits } from '#contracts/limits';
 import type { WaitingText } from './check-together.ts';
 
-/** Maximum number of texts of one stream beside content and refusal. */
+/** Maximum number of texts of one stream besides content and refusal. */
 const maxFurther = 1_024;
 
-/** The texts of one streamed chat, each with its own windows: content, refusal, and those that are judged in addition. */
+/** The texts of one streamed chat, each with its own windows: content, refusal, and the further judged texts. */
 export class StreamTexts {
   readonly content = new TextChannel();
   readonly refusal = new TextChannel();
-  /** In the order in which they began. */
+  /** All texts in the order in which they began. */
   readonly #all: TextChannel[] = [this.content, this.refusal];
-  /** The texts that are judged in addition, by the member that they come from. */
+  /** The further judged texts, by the member that contains them. */
   readonly #further = new Map<string, TextChannel>();
-  /** Bytes of all texts so far, and how many of them had come when a text grew last. */
+  /** Bytes of all texts so far, and how many bytes had arrived when a text last grew. */
   #bytes = 0;
   readonly #grownAt = new Map<TextChannel, number>();
 
@@ -49,10 +49,10 @@ export class StreamTexts {
   }
 
   /**
-   * The windows to judge next, none while no window is complete. Together with a complete one, and in front of it, the text so far
-   * of each text that stands still is judged: its window may never become complete, and frames behind it would wait for it.
-   * The same holds for a text that ends with a value.
-   * @param early which texts are judged although no window is complete: all of them, those that end with a value, or none
+   * The windows to judge next; empty while no window is complete. Before a complete window, the unchecked text of each
+   * paused text is judged, because its window may never become complete, and later frames would wait for it. The same
+   * applies to a text that ends with a value.
+   * @param early which texts are judged although no window is complete: all texts, those that end with a value, or none
    */
   nextWindows(early: 'all' | 'values' | 'none'): readonly WaitingText[] {
     const hasWindow = this.#all.some((one) => one.hasWindow);
@@ -66,7 +66,7 @@ export class StreamTexts {
     });
   }
 
-  /** Whether a window of other text has come since the text grew. */
+  /** Whether a text has paused: a window of other text has arrived since it grew. */
   standsStill(channel: TextChannel): boolean {
     return this.#bytes - (this.#grownAt.get(channel) ?? 0) >= limits.windowBytes;
   }

@@ -10,7 +10,7 @@ export const doneFrame: Buffer = Buffer.from('data: [DONE]\n\n');
 
 /**
  * A server-sent event with exactly these data bytes, one `data:` line for each of their lines.
- * @param name of the event, without line ends; an event without one has no `event:` line
+ * @param name the name of the event, without line ends; an event without a name has no `event:` line
  */
 export function writeFrame(data: Buffer, name?: string): Buffer {
   const parts: Buffer[] = name === undefined ? [prefix] : [Buffer.from(`event: ${name}\n`), prefix];

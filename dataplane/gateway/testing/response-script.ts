@@ -37,7 +37,7 @@ export function responseBody(output: readonly Item[], more: Item = {}) {
   };
 }
 
-/** The events of a streamed response in their order; texts and arguments come in the pieces that `cut` makes of them. */
+/** The events of a streamed response in their order; `cut` divides texts and arguments into pieces. */
 export function responseEvents(
   output: readonly Item[],
   cut: (text: string) => readonly string[] = (text) => [text],

@@ -10,7 +10,8 @@ type GuardRun = {
 };
 
 /**
- * Runs a stream guard on a stream in pieces; a function judges each text, which it gets with all texts of its check.
+ * Runs a stream guard on a stream in pieces; a function judges each text and receives it together with all texts of its
+ * check.
  */
 export function runGuard(
   parts: readonly Uint8Array[],

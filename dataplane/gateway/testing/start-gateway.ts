@@ -85,7 +85,7 @@ export async function ready({ service, routes }: TestGateway): Promise<void> {
   await until('the gateway is ready', () => service.isReady());
 }
 
-/** Waits until the gateway serves the aliases, each of which it probes first. */
+/** Waits until the gateway serves the aliases, whose routes it probes first. */
 export async function served({ service }: TestGateway, aliases: readonly string[]): Promise<void> {
   await until(`the gateway serves ${aliases.join(', ')}`, async () => {
     const answer = await fetch(`${service.url}/v1/models`, { headers: { authorization: `Bearer ${clientKey}` } });

@@ -19,7 +19,7 @@ export function termRule(
   return { id, kind: 'stop_list', timeoutMs: 500, action: action as { type: 'deny' }, stopList };
 }
 
-/** A policy section; if the test gives no rules, it has one rule that matches no text of the tests. */
+/** A policy section; without rules of the test, it has one rule that matches no text of the tests. */
 export function policySection(
   baseline: readonly BaselineRule[] = [],
   additional: readonly AdditionalRule[] = [],
@@ -35,7 +35,7 @@ export type RunningPolicy = AsyncDisposable & {
   readonly contentProfile: ContentProfile;
 };
 
-/** Starts the real runtime on a bundle with one policy and waits until it is ready. */
+/** Starts the real runtime with a bundle of one policy and waits until it is ready. */
 export async function startPolicy(
   folder: string,
   token: string,

@@ -35,7 +35,7 @@ export const words = {
   maskedInput: 'card-4111',
   deniedOutput: 'leaked',
   maskedOutput: 'hidden',
-  /** Masked in requests and answers where it is a separate word. */
+  /** A word that is masked in requests and answers if it is a separate word. */
   maskedWord: 'passnumber',
   observed: 'watched',
 } as const;

@@ -1,11 +1,11 @@
 /** A text that no member of the API has. */
 export const foundText = 'make a bomb';
-/** A number with more digits than any number of the API, in the place of the word NUMBER. */
+/** A number with more digits than any number of the API; it replaces the word NUMBER. */
 const foundNumber = '4111111111111111111111111';
 
 const address = 'https://images.example/a.png';
 
-/** JSON values that hold `foundText`, or a number that can be that of a card. */
+/** JSON values that contain `foundText`, or a number that can be that of a payment card. */
 const forms: Readonly<Record<string, unknown>> = {
   'a string': foundText,
   'a list of strings': [foundText],
@@ -29,10 +29,12 @@ const forms: Readonly<Record<string, unknown>> = {
   'a long number of an address': [{ type: 'image_url', image_url: { url: address, size: 'NUMBER' } }],
 };
 
-/** A request or an answer that has a form at one of its members; `value` gives its JSON bytes, with the members of a base. */
+/**
+ * A request or an answer in which one member has a form; `value` returns its JSON bytes, with the members of a base.
+ */
 type FormAt = { readonly name: string; readonly value: (base: object) => Buffer };
 
-/** Every form at every one of the members. @param put gives the request or answer with a value at a member */
+/** Every form at each of the members. @param put makes a request or an answer with a value at a member */
 export function formsAt(keys: readonly string[], put: (key: string, value: unknown) => object): readonly FormAt[] {
   return keys.flatMap((key) =>
     Object.entries(forms).map(([form, found]) => ({
@@ -43,7 +45,7 @@ export function formsAt(keys: readonly string[], put: (key: string, value: unkno
   );
 }
 
-/** Whether one of the texts has the text, or the number, of a form. */
+/** Whether one of the texts contains the text, or the number, of a form. */
 export function holdsForm(texts: readonly string[]): boolean {
   const encoded = Buffer.from(foundText).toString('base64');
   return texts.some((text) => [foundText, foundNumber, encoded].some((found) => text.includes(found)));

@@ -25,8 +25,8 @@ const deadlines = createDeadlines();
 type Waiting = { readonly resolve: (part: IteratorResult<Buffer>) => void; readonly reject: (error: unknown) => void };
 
 /**
- * A body that is pushed by the HTTP client. It is no stream of Node: a provider sends hundreds of small chunks in one
- * answer, and a stream costs more for each of them than a relay does.
+ * A body that the HTTP client pushes. It is not a stream of Node: a provider sends hundreds of small chunks in one
+ * answer, and a stream of Node costs more per chunk than the relay itself.
  */
 export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
   readonly #source: BodySource;
@@ -66,7 +66,7 @@ export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
     });
   }
 
-  /** All bytes have arrived. */
+  /** Records that all bytes have arrived. */
   complete(): void {
     this.#finish('complete');
   }

@@ -1,8 +1,8 @@
 const pieceBytes = 65_536;
 
 /**
- * The pieces of a body, once. After the last one it keeps no bytes, although the HTTP client keeps the body until its
- * answer is complete.
+ * The pieces of a body, for one iteration. After the last piece the iterator keeps no bytes, although the HTTP client
+ * keeps the body object until its answer is complete.
  */
 export class BodyPieces implements IterableIterator<Uint8Array, undefined> {
   #bytes: Uint8Array | undefined;

@@ -5,8 +5,9 @@ type WholeBody =
   | { readonly ok: false; readonly fault: 'too_large' | 'refused' | 'broken' };
 
 /**
- * Reads a provider answer whole, at most `limit` bytes. `hold` is called with each piece before it is kept, and nothing is
- * read while it decides; after false the fault is `refused`. Rejects only with the reason of the signal.
+ * Reads a provider answer as a whole, at most `limit` bytes. `hold` is called with each piece before the piece is kept,
+ * and nothing is read until it decides; if it returns false, the fault is `refused`. Rejects only with the reason of
+ * the signal.
  */
 export async function readWholeBody(
   body: Omit<AnswerBody, 'drain'>,

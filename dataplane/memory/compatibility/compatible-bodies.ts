@@ -24,7 +24,7 @@ export const compatibleAddSchema = z
 /** The run of memories for which a client names only the user: every memory has a scope. */
 export const unnamedRun = 'default';
 
-/** Converts the body of POST /v3/memories/search/; `output_format` has one value in use. */
+/** Converts the body of POST /v3/memories/search/; clients use only one value of `output_format`. */
 export const compatibleSearchSchema = z
   .strictObject({
     query: searchMemoriesSchema.shape.query,
@@ -44,7 +44,7 @@ const scope = z.strictObject({ user_id: name, agent_id: name, run_id: name });
 type ListScope = z.output<typeof scope>;
 const scopeNames = ['user_id', 'agent_id', 'run_id'] as const;
 
-/** Parts that are joined by AND name each member once, or with one value. */
+/** Parts that are joined by AND may repeat a member only with the same value. */
 const joinedScope = z
   .strictObject({ AND: z.array(scope).min(1).max(3) })
   .refine(({ AND: parts }) => scopeNames.every((one) => new Set(parts.flatMap((part) => part[one] ?? [])).size <= 1), {

@@ -8,7 +8,7 @@ export type ClaimedEvent = {
   readonly eventId: string;
   /** Number of the claim. Every write names it and is refused after a later claim. */
   readonly attempt: number;
-  /** Claims, including this one, that ended without a record or with an unreadable answer of a model. */
+  /** How many claims, including this one, ended without a record or with an unreadable answer of a model. */
   readonly deliveries: number;
   readonly person: string;
   readonly agentId: string | null;
@@ -25,7 +25,9 @@ export type ClaimedEvent = {
 
 /** Number of claims without a record after which an event fails instead of being claimed again. */
 export const mostClaims = 5;
-/** How long a dependency may be unavailable before an event fails, and the pause between two attempts in that time. */
+/**
+ * How long a dependency may be unavailable before an event fails, and the pause between two attempts during that time.
+ */
 const patience = '24 hours';
 const pause = '5 seconds';
 
@@ -35,25 +37,29 @@ const pause = '5 seconds';
  */
 const firstLook = 64;
 const mostEvents = 1_000_000;
-/** Events of one tenant, and of all, that one claim may take: more than workers usually claim at one moment. */
+/**
+ * How many events of one tenant, and of all tenants, one claim may choose from: more than workers usually claim at one
+ * moment.
+ */
 const ofTenant = 16;
 const ofAll = 64;
 
 /**
- * Claims a due event that is the oldest open one of its person, so that the adds of a person take effect in their order. The
- * tenant of which the fewest events are processed comes first, and among such tenants chance decides, so that each of them is claimed
- * after a few events; then the person whose turn it is. So the queue of one tenant or person does not delay the others. Leases are measured by the clock of the database.
+ * Claims a due event that is the oldest open event of its person, so that the adds of a person take effect in their
+ * order. The tenant with the fewest events in progress is preferred; among equal tenants one is chosen at random, so
+ * that each tenant is claimed after a few events. Within the tenant, the person whose turn it is comes first. So the
+ * queue of one tenant or person does not delay the others. Leases are measured by the clock of the database.
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
   const first = await claimAmong(sql, leaseMs, firstLook);
-  // The first events can all be later ones of persons whose oldest event is claimed.
+  // All of the first events may be later events of persons whose oldest event is already claimed.
   return first ?? (await claimAmong(sql, leaseMs, mostEvents));
 }
 
 async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<ClaimedEvent | undefined> {
   const isOpen = sql`e.status in ('PENDING', 'RUNNING')`;
   const isDue = sql`${isOpen} and e.due_at <= statement_timestamp() and e.deliveries < ${mostClaims}`;
-  // The tenants with open events are read with one index lookup for each, whatever the number of their events.
+  // The tenants with open events are read with one index lookup per tenant, whatever the number of their events.
   const [row] = await sql<ClaimedEvent[]>`
     with recursive tenants (tenant) as (
       (select e.tenant from memory.events e where ${isOpen} order by e.tenant limit 1)

@@ -18,7 +18,7 @@ import { notAfter } from './said-times.ts';
 type Commit =
   /** The event took effect. */
   | 'succeeded'
-  /** Another worker claimed the event, or it was cancelled or erased. */
+  /** Another worker has claimed the event, or the event was cancelled or erased. */
   | 'claim_over';
 
 /** The quota counts the memories of a person in all scopes. */
@@ -36,9 +36,8 @@ type CommitOptions = {
 
 /**
  * Decides and writes in one transaction that holds the lock of the person, so that no other add, change, deletion or
- * erasure of that person happens in between (memory:event:becomes-succeeded).
- * @throws IndexFullError if the memories would need more of the index than it has, TooManyMemoriesError; nothing was
- * changed
+ * erasure of that person happens between the decision and the write (memory:event:becomes-succeeded).
+ * @throws IndexFullError if the memories do not fit into the index, TooManyMemoriesError; neither changes anything
  */
 export async function commitEvent(
   { sql: database }: Database,
@@ -120,7 +119,7 @@ async function restate(
   if (memory !== undefined && memory.statedAt < statedAt) await restateMemory(change, memory.memoryId, statedAt);
 }
 
-/** The time that orders a statement among those of other adds. */
+/** The time by which a statement is ordered among the statements of other adds. */
 function statedAtOf({ createdAt }: ClaimedEvent, { source }: UserFact): Date {
   return notAfter(createdAt, source.saidAt);
 }
@@ -144,7 +143,7 @@ async function apply(
       const { topic } = decision;
       const replacement = { ...stored, topic, source, statedAt, ...replacedByAdd(event) };
       const replaced = await replaceMemory(change, decision.memoryId, replacement);
-      // The memory expired after the decision: the statement must not be lost with it.
+      // The memory expired after the decision. The statement is then added as a new memory, so that it is not lost.
       if (replaced === undefined) return { ...shown, decision: 'ADD', reason: 'new', memory_id: await add() };
       return { ...shown, memory_id: decision.memoryId };
     }
@@ -164,8 +163,8 @@ async function apply(
 }
 
 /**
- * The changes of a statement that replaces a memory, in addition to its text: the expiry is that of the add, so that a memory
- * never lasts longer or shorter than what it says; metadata and categories stay where the add has none
+ * The changes of a statement that replaces a memory, in addition to its text: the expiry is that of the add, so that a
+ * memory expires together with its statement; metadata and categories are kept if the add has none
  * (docs/design/memory.md, "From messages to memories").
  */
 function replacedByAdd({ metadata, categories, expiresAt }: ClaimedEvent) {

@@ -12,7 +12,7 @@ import type { ModelFact } from './model-answer.ts';
 
 type NoneReason = Extract<FactDecision, { kind: 'NONE' }>['reason'];
 
-/** A fact of the answer, or why none is stored of it. */
+/** A fact of the answer, or the reason why it is not stored. */
 export type ReadFact = { readonly answer: ModelFact; readonly fact: UserFact; readonly fault: NoneReason | undefined };
 
 /** A memory as the model saw it. */
@@ -22,8 +22,8 @@ export type SeenMemory = Pick<KnownMemory, 'memoryId' | 'text' | 'version'>;
 type Memories = { readonly present: readonly KnownMemory[]; readonly past: readonly PastMemory[] };
 
 /**
- * Decides about the facts of a model in the order in which they were said, and answers in the order of the facts. Of
- * several facts that exclude each other the last one counts, as without a model (docs/decisions/0080).
+ * Decides about the facts of a model in the order in which they were said, and returns the decisions in the order of
+ * the facts. Of several facts that exclude each other the last one is stored, as without a model (docs/decisions/0080).
  * @throws ChangedMemoryError
  */
 export function decideByModel(
@@ -47,7 +47,7 @@ export function decideByModel(
     const topic = fact.statement?.topic;
     const isOther = (memoryId: string): boolean =>
       used.has(memoryId) && topic !== undefined && used.get(memoryId) !== undefined && used.get(memoryId) !== topic;
-    /** The rules of the reader without a model decide: a fact about a known topic replaces the known one. */
+    /** The rules for extraction without a model decide: a fact about a known topic replaces the known fact. */
     const settled = (): FactDecision => {
       const left = present.filter(({ memoryId }) => !deleted.has(memoryId) && !isOther(memoryId));
       const [decision = none('known')] = settleFacts([fact], left, past);
@@ -93,7 +93,7 @@ export function decideByModel(
     };
   }
 
-  /** Whether a fact replaces another one that was said before it. */
+  /** Whether a fact replaces another fact that was said before it. */
   function excludes(later: ReadFact, earlier: ReadFact): boolean {
     if (later.answer.decision === 'DELETE') return earlier.answer.decision !== 'DELETE' && isForgotten(earlier, later);
     if (earlier.answer.decision === 'DELETE') {
@@ -108,7 +108,7 @@ export function decideByModel(
     return after.holds || !before.holds || before.value === after.value;
   }
 
-  /** Whether a request to forget refers to an earlier fact, and not to the fact that it replaces. */
+  /** Whether a request to forget refers to an earlier fact, and not to the fact that replaces it. */
   function isForgotten(earlier: ReadFact, request: ReadFact): boolean {
     const stated = earlier.fact.statement;
     const asked = readForgotten(request.fact.text);
@@ -116,7 +116,7 @@ export function decideByModel(
     const target = seenBy(request);
     const replaced = target && readStatement(target.text);
     if (asked !== undefined && asked.value !== '' && asked.value === replaced?.value) return false;
-    // The model may name the memory of another topic for the earlier fact, which then is a new one.
+    // For the earlier fact, the model may name a memory of another topic; the fact then counts as new.
     const about = asked?.topic ?? replaced?.topic;
     if (about !== undefined && stated !== undefined && about !== stated.topic) return false;
     return isOfOneMemory(earlier, request);
@@ -145,7 +145,10 @@ export function decideByModel(
   }
 }
 
-/** The order of saying; facts from one place are equal, so that the first of them in the answer counts. */
+/**
+ * Compares the order in which facts were said; facts at the same place are equal, so that the first of them in the
+ * answer is preferred.
+ */
 function compareSaid({ fact: { source: one } }: ReadFact, { fact: { source: other } }: ReadFact): number {
   return one.saidAt.getTime() - other.saidAt.getTime() || one.message - other.message || one.start - other.start;
 }

@@ -152,7 +152,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories that a decis
   ])('of %s in one add the most recent statement counts', async (what, homes, said, decided, left) => {
     const user = { user: what.replaceAll(' ', '-').replaceAll(',', '') };
     for (const home of homes) await told(user, `I live in ${home}`);
-    // The answer has the facts in the order in which they were said, then in the opposite one.
+    // The answer lists the facts in the order in which they were said, and then in reverse order.
     answers(() => said.map((text, message) => fact(text, { message, ...decided[message] })));
     expect(await memory.say(user, ...said)).toMatchObject({ status: 'SUCCEEDED' });
     expect([...(await memory.all(user))].sort()).toEqual([...left].sort());

@@ -1,4 +1,4 @@
-/** The event cannot succeed, even if it is retried. The message is shown to the client. */
+/** The event cannot succeed, even if it is retried. The message is sent to the client. */
 export class EventFault extends Error {
   constructor(message: string) {
     super(message);

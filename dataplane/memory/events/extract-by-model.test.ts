@@ -252,7 +252,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(halves).toEqual([]);
   });
 
-  /** A model that replaces the known memory, which is changed by hand during the first calls. */
+  /** A model that replaces the known memory, which a test changes by hand during the first calls. */
   async function changedDuring(calls: number) {
     const user = someone();
     answers(() => ({ facts: [fact('I live in Rome')] }));

@@ -18,7 +18,10 @@ import { prepareFacts } from './prepare-facts.ts';
 /** The alias of the model at the gateway, and the search for the memories that are nearest to messages. */
 export type ExtractionModel = {
   readonly alias: string;
-  /** A search for ids of the memories of a scope, of which the nearest of each message come first. It may be repeated. */
+  /**
+   * A search for ids of memories of a scope, ordered so that the nearest memories of each message are first. The search
+   * may be repeated.
+   */
   readonly nearest: (
     event: ClaimedEvent,
     messages: readonly string[],
@@ -36,17 +39,17 @@ type ExtractionPorts = TextPorts & {
 
 /** Known memories in a prompt, and the bytes of their texts together as JSON: a check of a policy takes 32 KiB by default. */
 const mostKnown = { memories: 40, bytes: 12_288 } as const;
-/** Maximum number of decisions of one attempt: they are repeated if their memories changed meanwhile. */
+/** Maximum number of decisions of one attempt: a decision is repeated if its memories were changed meanwhile. */
 const mostDecisions = 3;
 
 /** The calls of models for an event belong to its trace. */
 type EventCall = { readonly signal: AbortSignal; readonly traceparent: string };
 
 /**
- * Extracts facts by one call of the model through the gateway, whose guardrail judges it. The answer is not trusted: only
- * what the user states word for word becomes a memory (`readQuotedFact`), and only what is important.
- * @returns false if the claim was over before the end
- * @throws ModelsError `invalid` where the answer cannot be read, ChangedMemoryError, IndexFullError, EventFault,
+ * Extracts facts by one call of the model through the gateway, whose guardrail judges the call. The answer is not
+ * trusted: a fact becomes a memory only if the user states it word for word (`readQuotedFact`) and it is important.
+ * @returns false if the claim ended before the extraction
+ * @throws ModelsError `invalid` if the answer cannot be read, ChangedMemoryError, IndexFullError, EventFault,
  * SqlUnavailableError
  */
 export async function extractByModel(

@@ -4,8 +4,9 @@ import type { ClaimedEvent } from './claim-event.ts';
 import { isStorable } from './storable-message.ts';
 
 /**
- * The event with everything that can be stored judged: messages that are read, metadata and categories. It is judged
- * before facts are extracted, so that a model sees masked text, too. Offsets of a source refer to the masked message.
+ * The event after the guardrail has judged every text that can be stored: messages that are read, metadata and
+ * categories. This happens before facts are extracted, so that a model sees masked text, too. Offsets of a source refer
+ * to the masked message.
  * @throws StoredTextError
  */
 export async function guardEvent(guard: MemoryGuard, event: ClaimedEvent, signal: AbortSignal): Promise<ClaimedEvent> {

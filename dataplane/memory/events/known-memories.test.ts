@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
     return row?.person ?? '';
   }
 
-  /** Memories "I live in Rome" of the agent `tutor`, one second apart. */
+  /** Stores memories "I live in Rome" of the agent `tutor`, one second apart. */
   async function remember(
     person: string,
     count: number,
@@ -62,7 +62,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
       await remember(person, deleted, { isDeleted: true });
       await remember(person, deleted, { isDeleted: true, runId: 'other' });
       await remember(person, live);
-      // Most memories are live ones of other persons, so that statistics do not show those of this person.
+      // Most memories are live memories of other persons, so that statistics do not show those of this person.
       for (let others = 0; others < 4; others += 1) await remember(await newPerson(), 10_000);
       await database.sql`analyze memory.memories`;
     });
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
         );
         expect(answer.known).toHaveLength(live);
         expect(answer.past).toHaveLength(2);
-        // The planner reads single rows at the ends of an index.
+        // Besides the live memories, the planner itself reads single rows at the ends of an index.
         expect(read).toBeLessThan(live + 20);
       },
     );
@@ -131,7 +131,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memories that an 
       for (let memories = Math.floor(random() * 12); memories > 0; memories -= 1) {
         const [{ fact, stored }] = preparedFrom(one(texts)) as [PreparedFact];
         const saidAt = time();
-        // A change by hand can give a memory another topic, and rows of earlier releases have no time.
+        // A change by hand can give a memory another topic, and rows of earlier releases have no time of statement.
         await database.sql`
           insert into memory.memories (memory_id, person, agent_id, run_id, text, hash, sameness, topic, role, tokens, terms,
             change_no, stated_at, source, deleted_at)

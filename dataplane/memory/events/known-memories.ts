@@ -18,10 +18,10 @@ type KnownMemories = { readonly known: readonly KnownMemory[]; readonly past: re
 type KeptMemory = KnownMemory & { readonly isLive: boolean };
 
 /**
- * The live memories of the scope that state the same as a fact, have its topic, an ended or a renewed value, or are referred to. Of the
- * ended ones only those that were stated last with the sameness or the topic of a fact: an older one decides nothing more
- * (docs/decisions/0162).
- * @param referred ids of memories
+ * The live memories of the scope that state the same as a fact, have its topic, an ended or a renewed value, or are
+ * referred to. Of the ended memories, only those that were stated last with the sameness or the topic of a fact: an
+ * older ended memory no longer affects a decision (docs/decisions/0162).
+ * @param referred ids of memories that the facts refer to
  */
 export async function readKnown(
   sql: TransactionSql,
@@ -38,7 +38,7 @@ export async function readKnown(
   return { known: kept.filter((row) => row.isLive), past: [...kept.filter((row) => !row.isLive), ...deleted] };
 }
 
-/** Letters that two words of one family have in common at least: "teach" and "teacher" (`hasEnded`). */
+/** How many first letters two words of one family have in common at least: "teach" and "teacher" (`hasEnded`). */
 const familyStart = 3;
 const startOf = (term: string): string => term.slice(0, familyStart);
 

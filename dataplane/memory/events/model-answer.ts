@@ -10,7 +10,10 @@ export const leastImportance = 3;
 
 const storable = z.string().refine((text) => text.isWellFormed() && !text.includes('\u0000'));
 
-/** The answer of the model. It names memories by small integers, so that it cannot invent an id. */
+/**
+ * The schema of the answer of the model. The answer names memories by small integers, so that the model cannot invent
+ * an id.
+ */
 const answerSchema = z.strictObject({
   facts: z
     .array(
@@ -39,7 +42,10 @@ const factSchema = {
   importance: { type: 'integer', enum: [1, 2, 3, 4, 5] },
 };
 
-/** The same shape in the part of JSON Schema that strict modes of models support; they support no bounds of lengths. */
+/**
+ * The shape of the answer, in the part of JSON Schema that strict modes of models support; they support no limits of
+ * length.
+ */
 export const answerForm: AnswerForm = {
   name: 'remembered_facts',
   schema: {
@@ -60,7 +66,7 @@ export const answerForm: AnswerForm = {
   },
 };
 
-/** The instructions for the model. The same rules are checked in the answer, because a model may not follow them. */
+/** The instructions for the model. The same rules are checked in its answer, because a model may ignore them. */
 export const extractionPrompt = `You maintain what is known about one person. You get what the person said, and what is already known.
 Answer with one JSON object and nothing else: {"facts": [{"decision", "text", "quote", "message", "memory", "importance"}]}.
 - Take only lasting facts about the person that the person states: name, home, work, family, health, tastes, habits, plans.

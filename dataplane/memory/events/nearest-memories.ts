@@ -5,12 +5,12 @@ import { type MemorySearchPorts, searchMemories } from '../search/search-memorie
 import type { ClaimedEvent } from './claim-event.ts';
 import { nearestQueries } from './nearest-queries.ts';
 
-/** Memories that one query finds. */
+/** Maximum number of memories that one query returns. */
 const mostOfQuery = 10;
 
 /**
- * Embeds the queries of messages and returns a search, which finds the ids of the memories of a scope that are nearest to
- * them: first the nearest one of each query, then the second ones, and so on. The search may be repeated.
+ * Embeds the queries of messages and returns a search for the ids of the memories of a scope that are nearest to them:
+ * first the nearest memory of each query, then the second nearest of each, and so on. The search may be repeated.
  */
 export function nearestMemories(ports: MemorySearchPorts) {
   return async (
@@ -27,7 +27,7 @@ export function nearestMemories(ports: MemorySearchPorts) {
         select change_no as "changeNo" from memory.people where person = ${person}`;
       if (row === undefined) return [];
       const found: (readonly string[])[] = [];
-      // One after another: an add must not take the index from searches.
+      // The queries run one after another, so that an add does not delay other searches of the index.
       for (const [at, query] of texts.entries()) {
         const { results } = await searchMemories(ports, {
           person: { person, changeNo: row.changeNo },

@@ -13,7 +13,7 @@ test('each message has a separate query if there are enough queries', () => {
   for (const count of [1, 2, most]) expect(nearestQueries(messages(count, 50))).toEqual(messages(count, 50));
 });
 
-test('neighbouring messages share a query if there are too few queries, and the beginning of each message is in one', () => {
+test('neighbouring messages share a query if there are too few queries, and the beginning of each message is in a query', () => {
   for (const count of [most + 1, memoryLimits.messagesOfAdd]) {
     for (const length of [50, memoryLimits.messageLength]) {
       const queries = nearestQueries(messages(count, length));
@@ -48,7 +48,7 @@ test('a long message uses the queries that short messages do not need', () => {
   expect(tooLong).not.toContain(part(left));
 });
 
-test('long messages have the same number of queries, even where others share one', () => {
+test('long messages have the same number of queries, even if other messages share a query', () => {
   const long = (name: string) =>
     Array.from({ length: 30 }, (_, no) => `${name}${no} `.padEnd(queryLength, 'x')).join('');
   const partsOf = (queries: readonly string[], name: string) =>

@@ -1,15 +1,18 @@
-/** Bounds of the queries of one add; lengths are UTF-16 units. Embedders of 512 tokens accept most texts of this length. */
+/**
+ * Limits of the queries of one add; lengths are UTF-16 units. Embedding models for 512 tokens accept most texts of this
+ * length.
+ */
 export const nearestLimits = { queries: 40, queryLength: 1_000 } as const;
 
 /**
- * The queries that find the memories near to messages: one for the beginning of each message, then one for the next
- * part of each, and so on while the number allows it. With more messages than queries, neighbours share one with their
- * beginnings.
+ * The queries that find the memories near to messages: one query for the beginning of each message, then one for the
+ * next part of each, and so on up to the maximum number. With more messages than queries, neighbouring messages share a
+ * query for their beginnings.
  */
 export function nearestQueries(messages: readonly string[]): readonly string[] {
   const { queries, queryLength } = nearestLimits;
   const together = Math.max(1, Math.ceil(messages.length / queries));
-  // One unit of each share is for the line break behind it.
+  // One unit of each share is for the line break after the text.
   const share = together === 1 ? queryLength : Math.floor(queryLength / together) - 1;
   const beginnings = messages.map((text) => pieceAt(text, 0, share));
   const shared = Array.from({ length: Math.ceil(messages.length / together) }, (_, at) =>
@@ -27,7 +30,7 @@ function piecesOf(text: string, most: number): readonly string[] {
   return pieces;
 }
 
-/** A part of at most `most` units. It does not end within a surrogate pair: the gateway refuses such a text. */
+/** A part of at most `most` units. It does not end within a surrogate pair, because the gateway refuses such a text. */
 function pieceAt(text: string, from: number, most: number): string {
   const whole = text.slice(from, from + most);
   const isCut = from + most < text.length && /[\ud800-\udbff]$/.test(whole);

@@ -5,12 +5,12 @@ import { guardMemoryTexts } from '../facts/guard-stored.ts';
 import { embedTexts, type TextPorts } from '../facts/memory-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 
-/** A fact with everything that its memory stores. */
+/** A fact with all data that are stored with its memory. */
 export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
 
 /**
- * Adds terms, tokens and vectors to facts. A text that is no part of a judged message, such as one with a date behind
- * its words, is judged first.
+ * Adds terms, tokens and vectors to facts. A text that is not part of a judged message, such as a text with an added
+ * date, is judged first.
  * @param messages the messages of the event, which were judged
  * @throws StoredTextError, ModelsError
  */
@@ -37,7 +37,7 @@ export async function prepareFacts(
   });
 }
 
-/** The fact with a masked text: its topic and sameness are those of the masked text, because both are stored. */
+/** The fact with a masked text: its topic and sameness are computed from the masked text, because both are stored. */
 function withText(fact: UserFact, text: string): UserFact {
   if (text === fact.text) return fact;
   const { statement: _, ...rest } = fact;

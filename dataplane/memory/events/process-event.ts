@@ -18,7 +18,7 @@ import { prepareFacts } from './prepare-facts.ts';
 import { saidTimes } from './said-times.ts';
 import { isStorable } from './storable-message.ts';
 
-/** Stages of an attempt, each reported when it is completed. Crash tests kill a worker at them. */
+/** Stages of an attempt, each reported when it is completed. Crash tests kill a worker after a stage. */
 export const eventSteps = ['claimed', 'extracted', 'committed', 'released'] as const;
 export type EventStep = (typeof eventSteps)[number];
 
@@ -59,8 +59,8 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
 }
 
 /**
- * The facts of all messages, in the order in which they were said. The process handles other requests between two messages, because a long message takes a
- * while.
+ * The facts of all messages, in the order in which they were said. Between two messages the process handles other
+ * requests, because a long message takes some time.
  */
 async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly UserFact[]> {
   const facts: UserFact[] = [];
@@ -83,8 +83,8 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
 }
 
 /**
- * The facts without sentences that name a new value of nothing that is known: neither a guardrail nor an embedding model has to
- * see a mere remark, so an add of remarks needs neither. The decisions are made again with the lock of the person.
+ * The facts without sentences that only name a new value of an unknown thing. An add of mere remarks therefore needs
+ * neither a guardrail nor an embedding model. The decisions are made again while the lock of the person is held.
  */
 async function withoutRemarks(
   { sql: database }: Database,
@@ -99,7 +99,7 @@ async function withoutRemarks(
     (fact, at) => !isRenewal(fact) || decisions[at]?.reason !== 'changes nothing known' || isPlaced(at),
   );
 
-  /** Whether a statement of the same sentence takes the place of a memory: the sentence is what says so. */
+  /** Whether a statement of the same sentence replaces a memory, as the sentence says. */
   function isPlaced(at: number): boolean {
     const sentence = facts[at]?.source;
     return decisions.some(({ kind, fact: { source, changes } }) => {
@@ -110,16 +110,16 @@ async function withoutRemarks(
 }
 
 /**
- * A sentence that only names a new value changes something only if a memory fits it, which most such sentences have not. So an
- * add with many of them does not fail; those beyond the limit are not compared.
+ * A sentence that only names a new value changes something only if a memory fits it, and most such sentences have no
+ * such memory. So an add with many of these sentences does not fail; the sentences beyond the limit are not compared.
  */
 function isRenewal({ changes }: UserFact): boolean {
   return changes !== undefined && changes.topics.length + changes.ended.length === 0;
 }
 
 /**
- * The messages of users and assistants, unchanged (memory:add:infer). A message without a visible character is no memory,
- * and one that is too long is refused.
+ * The messages of users and assistants, unchanged (memory:add:infer). A message without a visible character is not
+ * stored, and a message that is too long is refused.
  */
 function givenFacts(messages: readonly SaidMessage[]): readonly UserFact[] {
   return messages.flatMap(({ role, content, saidAt }, message) => {

@@ -22,8 +22,8 @@ import { ChangedMemoryError, EventFault } from './event-fault.ts';
 import { type EventPorts, processEvent } from './process-event.ts';
 
 /**
- * `failed`: the add cannot succeed; `index_full`: the memories of its user fill the index; `exhausted`: it could
- * succeed, but a dependency was unavailable or a worker died too often.
+ * `failed`: the add cannot succeed; `index_full`: the memories of its user fill the index; `exhausted`: the add could
+ * succeed, but for too many attempts a dependency was unavailable or a worker died.
  */
 export type EventEnd =
   | 'succeeded'
@@ -37,10 +37,10 @@ export type EventEnd =
 
 type RunOptions = {
   readonly logger: Logger;
-  /** Number of concurrent events; those of one person are processed one after the other. */
+  /** Number of concurrent events; the events of one person are processed one after another. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** How often the table is polled without a hint, milliseconds. */
+  /** How often the table is polled without a notification, milliseconds. */
   readonly pollMs: number;
   readonly onEnded: (end: EventEnd) => void;
   /** Called with the error of an attempt that did not succeed. */
@@ -48,8 +48,8 @@ type RunOptions = {
 };
 
 /**
- * Processes events until it is disposed: on a hint, after an event, and at an interval, so that a lost hint loses no
- * event.
+ * Processes events until it is disposed: after a notification, after an event, and at an interval, so that no event is
+ * lost with a notification.
  */
 export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
   return startWorkLoop(async (signal) => {
@@ -58,7 +58,7 @@ export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
       if (event === undefined) return false;
       const end = await attempt(ports, event, { ...options, signal });
       options.onEnded(end);
-      // A dependency that is unavailable for one event is unavailable for the next one.
+      // A dependency that was unavailable for one event is also unavailable for the next event.
       return end !== 'released' && end !== 'abandoned';
     } catch (error) {
       options.logger.warn('memory_worker_failed', { failure: describeFailure(error) });
@@ -81,7 +81,7 @@ async function attempt(
     return 'succeeded';
   } catch (error) {
     const isOver = lease.signal.aborted && !signal.aborted;
-    // Counted first: while the database is unavailable the end cannot be recorded.
+    // The error is counted first, because the end cannot be recorded while the database is unavailable.
     if (!signal.aborted) onFailed(error);
     const record = () => recordEnd(ports, event, error, signal);
     const end = isOver ? 'claim_over' : await recordWithin(leaseMs, lease.signal, record);

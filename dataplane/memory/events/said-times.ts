@@ -1,6 +1,6 @@
 type TimedMessage = { readonly created_at?: string | undefined };
 
-/** When a message was said, and the same time with the calendar of its zone in the UTC fields. */
+/** When a message was said, and the same time in the calendar of its time zone, in the UTC fields. */
 type SaidTime = { readonly saidAt: Date; readonly localAt: Date };
 
 /**
@@ -26,7 +26,9 @@ function offsetMs(time: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
 }
 
-/** The earlier one: the clock of a client may be ahead, but nothing is said after it is received. */
+/**
+ * Returns the earlier of both times: the clock of a client may be fast, but a message is said before it is received.
+ */
 export function notAfter(receivedAt: Date, said: Date): Date {
   return said > receivedAt ? receivedAt : said;
 }

@@ -25,14 +25,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('statements that arriv
   });
   afterAll(() => memory[Symbol.asyncDispose]());
 
-  /** One add; the reasons of its decisions. */
+  /** Makes one add; returns the reasons of its decisions. */
   const add = async (user: { readonly user: string }, ...said: readonly Said[]) => {
     const event = await memory.add(user, { agent_id: 'tutor', messages: said.map(messageOf) });
     expect(event).toMatchObject({ status: 'SUCCEEDED' });
     return (event['decisions'] as readonly { readonly reason: string }[]).map(({ reason }) => reason);
   };
 
-  /** The memories after these messages, one add for each. */
+  /** The memories after these messages, with one add for each message. */
   const after = async (...said: readonly Said[]): Promise<readonly string[]> => {
     const user = someone();
     for (const one of said) await add(user, one);

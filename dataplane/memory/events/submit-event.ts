@@ -9,7 +9,7 @@ type EventSubmission = {
   readonly eventId: string;
   readonly caller: TenantCaller;
   readonly body: AddMemories;
-  /** Undefined if the client sent no Idempotency-Key. */
+  /** The Idempotency-Key; undefined if the client sent none. */
   readonly key: string | undefined;
   readonly digest: string;
   readonly traceId: string;
@@ -25,7 +25,8 @@ type Submitted =
   | { readonly kind: 'quota'; readonly quota: QuotaName };
 
 /**
- * Registers an add in the order of its person. The same key with the same body returns the event of the first request.
+ * Registers an add in the order of its person. A repeated key with the same body returns the event of the first
+ * request.
  */
 export async function submitEvent({ sql: database }: Database, submission: EventSubmission): Promise<Submitted> {
   const { eventId, caller, body, key, digest, traceId, room, quota } = submission;
@@ -60,8 +61,8 @@ export async function submitEvent({ sql: database }: Database, submission: Event
 }
 
 /**
- * The turn of a new event: one after that of the person's last open event, and not before that of any open event of the
- * tenant, so that persons with many and with few events take turns.
+ * The turn of a new event: one after the turn of the person's last open event, and not before the turn of any open
+ * event of the tenant, so that persons with many and with few events take turns.
  */
 function turnOf(sql: TransactionSql, person: string, tenant: string) {
   return sql`greatest(

@@ -1,10 +1,10 @@
-/** Subjects of a phrase that make it one about another person: pronouns, relatives, and a noun with its article. */
+/** Subjects of a phrase that show that it is about another person: pronouns, relatives, and a noun with its article. */
 const englishThirds =
   '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|friends|neighbou?rs|colleagues|kids|children|parents|relatives|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
 const russianThirds =
   '(?:он|она|они|оно|ты|вы|кто|у (?!меня|нас)\\p{L}+|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+|сосед(?:ка|и)?|брат(?:ья)?|сестр[аы]|мама|мать|папа|отец|родители|дети|сын(?:овья)?|доч(?:ь|ка|ери|ки)|муж|жена|бабушка|дедушка|дед|дядя|т[её]тя|кузен|кузина|племянни(?:к|ца|ки)|друг|друзья|подруг[аи]|коллег[аи]|знаком(?:ый|ая|ые)|начальник|шеф|ребята|одноклассни(?:к|ца|ки)|теща|тесть|свекровь|зять|невестка)';
 
-/** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes it. */
+/** The speaker as the subject directly before a verb: "the other one I sold", whatever precedes this phrase. */
 const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";
 /** Words with which a sentence of the speaker begins before its verb; any other capitalised word there is a name: "Anna gave up". */
 const englishNames = namesBut(
@@ -33,8 +33,8 @@ function namesBut(words: string, between: string): string {
 type Subjects = { readonly self: string; readonly thirds: string; readonly names: string };
 
 /**
- * Matches words after the speaker as their subject, and wherever no other subject stands before them in their part of
- * the sentence, since people who type fast leave out both the subject and the mark before it: "wait sold that car".
+ * Matches words after the speaker as their subject, and words with no other subject before them in their part of the
+ * sentence: people who type fast leave out both the subject and the mark before it: "wait sold that car".
  */
 function ofSpeaker({ self, thirds, names }: Subjects, words: string): RegExp {
   const isSelf = `(?<=(?<!\\p{L})${self} )|(?<!\\p{L})(?=${self}(?!\\p{L}))`;
@@ -115,13 +115,13 @@ const russianThings: readonly ChangedThings[] = [
 
 type Changed = readonly (readonly [words: RegExp, topics: RegExp])[];
 
-/** Phrases of a verb and one of the speaker's own things: "gave up that language", "I've sold my car". */
+/** Phrases of a verb and a thing of the speaker: "gave up that language", "I've sold my car". */
 export const englishChangedThings: Changed = englishThings.map(({ verbs, things, topics }) => [
   ofEnglishSpeaker(`(?:${verbs}) ${englishOwn} (?:${things})${englishEnd}`),
   topics,
 ]);
 
-/** The same phrases, and those with the thing before its verb: "ту машину продал". */
+/** The Russian phrases, including those with the thing before its verb: "ту машину продал". */
 export const russianChangedThings: Changed = russianThings.map(({ verbs, things, topics }) => {
   const thing = `(?:${russianOwn} )+(?:${things})`;
   return [ofRussianSpeaker(`(?:(?:${verbs}) ${thing}${russianEnd}|${thing} (?:${verbs}))`), topics];

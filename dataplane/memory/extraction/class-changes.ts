@@ -2,7 +2,7 @@
 type KindWords = readonly (readonly [words: RegExp, topics: RegExp])[];
 
 const work = /^(?:employer|job)$/;
-/** Whom somebody works for, and not what as. */
+/** For whom somebody works, not in which job. */
 const employer = /^employer$/;
 const residence = /^residence$/;
 const married = /^marital status$/;
@@ -10,12 +10,12 @@ const name = '(?-i:\\p{Lu})\\p{L}+(?: (?-i:\\p{Lu})\\p{L}+)?';
 const ownBusiness = '(?:business|company|firm|shop|studio|practice|agency|startup|restaurant|salon)';
 const meat = '(?:meat|chicken|fish|beef|pork|bacon|steaks?|burgers?|ham|lamb|turkey|sausages?|seafood)';
 
-/** A longer phrase says something else: "single malt", "engaged in a project". */
+/** The end of a part of a sentence. A longer phrase has another meaning: "single malt", "engaged in a project". */
 const partEnd = '(?=$|[,.!;]| (?:now|again|these|since|and|but|so|officially)(?!\\p{L}))';
 
 /**
- * Matches words at the beginning of the sentence or behind its subject, the speaker. A later part without a subject has the one of
- * the part before, so it counts only where that is the speaker: "Tom quit, retired early".
+ * Matches words at the beginning of the sentence or after its subject, the speaker. A later part without a subject has
+ * the subject of the previous part, so it counts only if that subject is the speaker: "Tom quit, retired early".
  */
 const englishStart = (words: string): RegExp =>
   new RegExp(
@@ -23,7 +23,7 @@ const englishStart = (words: string): RegExp =>
     'iu',
   );
 
-/** What changes a value of the speaker whatever else the sentence says. */
+/** Phrases that change a value of the speaker in every context. */
 export const englishClassEvents: KindWords = [
   [
     englishStart(
@@ -63,7 +63,9 @@ export const englishClassEvents: KindWords = [
   ],
 ];
 
-/** What states a value of the speaker, and changes it beside words for a lasting present, such as "now". */
+/**
+ * Phrases that state a value of the speaker, and change it together with words for a lasting present, such as "now".
+ */
 export const englishClassStates: KindWords = [
   [
     new RegExp(
@@ -116,7 +118,7 @@ export const englishBefalls: KindWords = [
   ],
 ];
 
-/** The same for Russian. */
+/** Matches Russian words at the beginning of the sentence or after its subject, the speaker. */
 const russianStart = (words: string): RegExp =>
   new RegExp(
     `(?:^(?:в \\p{L}+ )?|(?<=^(?:я|мы)(?![\\p{L}])(?:(?!(?-i:[А-ЯЁ])|(?<![\\p{L}])(?:он|она|они|котор\\p{L}+)(?![\\p{L}]))[^.!?])*)[,:;–—-] |(?<![\\p{L}])(?<!(?<![\\p{L}])(?:когда|если|пока|как|и) )(?:я|мы) )(?:(?:наконец|недавно|уже|теперь|вчера|сегодня|официально|весной|летом|осенью|зимой|давно|снова|сам|сама|потом|тоже) )*(?:${words})(?![\\p{L}])`,
@@ -125,7 +127,7 @@ const russianStart = (words: string): RegExp =>
 
 const russianName = '(?-i:\\p{Lu})\\p{L}+(?:[ -](?-i:\\p{Lu})\\p{L}+)?';
 const russianBusiness = '(?:бизнес|дело|фирму|компанию|мастерскую|студию|магазин|салон|кафе|ип)';
-/** "I am from Kaluga" in one word. */
+/** Russian words that mean an inhabitant, such as "I am from Kaluga" in one word. */
 const inhabitant =
   '(?:\\p{L}{2,14}(?:жанин|чанин|шанин|тянин|жанка|чанка|шанка|тянка|жане|чане|шане|тяне|буржец|бурженка|буржцы)|(?:москв|ом|том|костром|твер|вят)ич(?:ка|и)?|(?:тул|перм|сибир|помор)як(?:и)?|питер(?:ец|цы))';
 

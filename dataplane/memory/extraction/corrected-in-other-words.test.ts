@@ -171,7 +171,7 @@ const corrected: readonly Said[] = [
   ['Я живу с родителями.', 'съехала от родителей'],
 ];
 
-/** The second message speaks of the same things, and the first one still holds. */
+/** In each pair the second message is about the same things, and the first message still holds. */
 const kept: readonly Said[] = [
   ['I live in Paris.', 'I was in Rome last week, what a city.'],
   ['I live in Paris.', "I'm in Rome for the weekend, where should I eat?"],

@@ -37,7 +37,7 @@ export function disownsNext(wordsBefore: string): boolean {
   return atEnd.test(wordsBefore.slice(-mostWords));
 }
 
-/** Whether a sentence retracts a statement of its writer in this way. */
+/** Whether a sentence retracts its own statement with such words. */
 export function disownsStatement(sentence: string): boolean {
   return beforeWriter.test(sentence);
 }
@@ -55,7 +55,7 @@ export function disownsBefore(sentence: string): boolean {
   return sentence.length <= longestJoke && jokeAlone.test(sentence.trim());
 }
 
-/** Whether a sentence takes itself back at its end: "I live in Rome, just kidding". */
+/** Whether a sentence retracts itself at its end: "I live in Rome, just kidding". */
 export function disownsItself(sentence: string): boolean {
   return jokeAtEnd.test(sentence.trimEnd().slice(-longestJoke));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rememberDialogue } from './testing/remember-dialogue.ts';
 
-/** The memories of a person who says these messages one after the other. */
+/** The memories of a person who says these messages one after another. */
 function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }

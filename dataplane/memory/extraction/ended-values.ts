@@ -6,13 +6,19 @@ import { isKindOf } from './kinds-of-things.ts';
  * on Polish", "instead of tea". `isWeak` words mark it only where the sentence also states the present value.
  */
 type EndingWords = {
-  /** Empty if the value comes first in its part of the sentence: "that language I gave up", "кофе больше не пью". */
+  /**
+   * Words before the value; empty if the value comes first in its part of the sentence: "that language I gave up",
+   * "кофе больше не пью".
+   */
   readonly before: string;
   readonly after?: string;
-  /** Other topics than these cannot end with the words. */
+  /** Topics of the values that can end with these words; values of other topics cannot. */
   readonly topics?: RegExp;
   readonly isWeak?: true;
-  /** More words behind them say something else, unless they are a time: "the cat disappeared for an hour". */
+  /**
+   * The words must be at the end of their part or before a time, because other words after them change the meaning:
+   * "the cat disappeared for an hour".
+   */
   readonly isAtEnd?: true;
   /** The value stands alone before the words: "sushi? not my thing any more". */
   readonly isApart?: true;
@@ -25,7 +31,7 @@ export type EndingLanguage = {
   readonly endings: readonly EndingWords[];
   /** Matches words of the speaker about a change. */
   readonly ofSpeaker: (words: string) => RegExp;
-  /** Words for the time of an end, behind its words. */
+  /** Words for the time of an end, which follow the words of the ending. */
   readonly times: string;
   /** Words that end a phrase. */
   readonly boundary: string;
@@ -35,7 +41,7 @@ export type EndingLanguage = {
   readonly inside: ReadonlySet<string>;
   /** Prepositions that can occur between the words of an ending and its value. */
   readonly prepositions: string;
-  /** Words before those of an ending after which nothing has ended: "I almost left". */
+  /** Words before the words of an ending that cancel it: "I almost left". */
   readonly almost: string;
   /** Matches a clause that names the replacement of something. */
   readonly replaces: RegExp;
@@ -51,7 +57,7 @@ export type EndingLanguage = {
 export type EndedValue = {
   readonly terms: readonly string[];
   readonly topics: RegExp | undefined;
-  /** The terms are those of a clause that contains the value: the whole value of a memory must be among them. */
+  /** The terms come from a clause that contains the value: the whole value of a memory must be among these terms. */
   readonly isClause?: true;
   /** The texts of the memories that can state the value. */
   readonly texts?: RegExp | undefined;
@@ -123,7 +129,7 @@ function contentOf(
 }
 
 /**
- * Whether a memory states a value that has ended: each term of the value occurs in it.
+ * Whether a memory states a value that has ended: the memory contains each term of the value.
  * @param value the terms of the value that the memory states
  */
 export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, value: () => string): boolean {
@@ -139,7 +145,7 @@ export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory, val
   });
 }
 
-/** Whether two stems are of one word family, such as "teach" and "teacher", «бег» and «бегаю». */
+/** Whether two stems belong to one word family, such as "teach" and "teacher", «бег» and «бегаю». */
 function isKin(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   if (!long.startsWith(short)) return false;

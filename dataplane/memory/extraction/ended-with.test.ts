@@ -8,7 +8,7 @@ const saidAt = new Date('2026-05-04T10:00:00Z');
 
 const factsOf = (content: string) => extractFacts({ role: 'user', content, saidAt }, 0);
 
-/** Texts of the known memories after an add; those of one topic are there because a person changed them by hand. */
+/** Texts of the known memories after an add; several memories have one topic because a person changed them by hand. */
 function after(texts: readonly string[], said: string): readonly string[] {
   const known = texts.map(
     (text, at): KnownMemory => ({

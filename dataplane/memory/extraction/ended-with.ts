@@ -2,9 +2,9 @@ import { readStatement } from './read-statement.ts';
 import { type FactDecision, isStatedAfter, type KnownMemory } from './settle-facts.ts';
 
 /**
- * The memories that end together with the one that a decision names, because they have its topic. A change by hand can
- * give two memories one topic; a later statement must leave only one of them. A memory that was stated later stays.
- * @param decisions all decisions of the add: a memory that one of them names is left to that decision
+ * The memories that end together with the memory of a decision, because they have the same topic. Changes by hand can
+ * give two memories one topic; a later statement must leave only one of them. A memory that was stated later is kept.
+ * @param decisions all decisions of the add: a memory that another decision names is left to that decision
  */
 export function endedWith(
   decision: FactDecision,
@@ -20,7 +20,7 @@ export function endedWith(
   return others.filter((memory) => isForgotten(decision, memory, known)).map(({ memoryId }) => memoryId);
 }
 
-/** The topic about which the decision leaves one memory, or after a request to forget none. */
+/** The topic of which one memory remains after the decision, or no memory after a request to forget. */
 function wholeTopicOf(decision: FactDecision): string | undefined {
   const { statement } = decision.fact;
   switch (decision.kind) {
@@ -35,7 +35,7 @@ function wholeTopicOf(decision: FactDecision): string | undefined {
   }
 }
 
-/** A request to forget that names the value of a memory ends those of this value only. */
+/** A request to forget that names the value of a memory ends only memories of this value. */
 function isForgotten(decision: FactDecision, memory: KnownMemory, known: readonly KnownMemory[]): boolean {
   if (decision.kind !== 'DELETE') return true;
   const asked = decision.fact.statement?.value;

@@ -95,7 +95,7 @@ export const englishEndings: EndingLanguage = {
       topics: /^(?:car|has|my|uses|allergy|health|name of)/,
       isAtEnd: true,
     },
-    // A battery dies, too; a car that died for good has a successor.
+    // A battery can "die", too, and a person who says that a car died permanently has another car later.
     {
       before: 'the|my|our|that',
       after: 'died(?: on (?:me|us))?(?=, (?:so (?:now|I|we)|it is|now)(?!\\p{L}))',
@@ -179,7 +179,7 @@ export const englishEndings: EndingLanguage = {
     {
       before: "(?:haven't|have not) (?:touched|played|ridden|used|driven|eaten|drunk|done|practised|practiced)",
       after: '(?:in|for) (?:\\p{L}+ )?(?:years|ages|decades|(?:an? |over a )(?:year|decade))(?=[\\s.!]*$|,)',
-      // What a person likes, or cannot eat, does not end because they went without it.
+      // A food that a person likes or cannot eat is still liked or avoided after the person did without it.
       topics: /^(?:activity|learning|habit|drinks|eats|car|uses|my: hobb)/,
     },
     {

@@ -244,7 +244,7 @@ export const englishFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other word orders and omissions, each with the clause that replaces it for reading. */
+/** Statements with another word order or with omissions, each with the clause that replaces it before reading. */
 export const englishParaphrases: readonly Paraphrase[] = [
   // Words before the subject state a time or a place, as they may at the end.
   [
@@ -253,7 +253,7 @@ export const englishParaphrases: readonly Paraphrase[] = [
   ],
   [/^I(?:'m| am) the one who /i, 'I '],
   [/^I(?:'ve| have) never /i, 'I never '],
-  // A state that has lasted until now is a present one.
+  // A state that has lasted until now is a present state.
   [/^I(?:'ve| have) (?=(?:played|owned|loved|hated|collected|coached|supported|volunteered|lived) )/i, 'I have been '],
   [/^I have been (?:played|playing) /i, 'I play '],
   [/^I have been (?:owned|owning) /i, 'I own '],
@@ -293,7 +293,7 @@ export const englishParaphrases: readonly Paraphrase[] = [
   [/^I born /i, 'I was born '],
   [/^I was born and (?:raised|bred) /i, 'I grew up '],
   [/^I(?:'m| am) (?:born|raised) (?=in )/i, 'I was raised '],
-  // The name, the home and the like as the subject.
+  // Sentences whose subject is the name, the home or the like.
   [
     /^(?:everyone|everybody|people|friends|my friends|most people|they all|colleagues) (?:just )?(?:calls?|knows?) me (?:as )?/i,
     'call me ',

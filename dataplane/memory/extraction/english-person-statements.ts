@@ -16,7 +16,7 @@ const abilities = `(?:swim|drive|cook|dance|sing|ski|whistle|juggle|sew|knit|ska
 const living = "(?:I (?:still |now |currently )*live|I['’]?m (?:still |now |currently )*living)";
 const afterCompanions = '(?:in|at|near|outside|on|for|since|until)';
 const word = "[\\p{L}\\p{N}][\\p{L}\\p{N}'’-]*";
-/** A blank always precedes a word, so that a text matches in one way only and the time is linear. */
+/** A space always precedes a word, so that a text matches in one way only and the time is linear. */
 const companions = `(?:both )?(?:my|our|two|three|some) ${word}(?: (?!${afterCompanions}(?![\\p{L}]))${word})*`;
 
 /** Statements of English speakers about their households, bodies, abilities and days. */

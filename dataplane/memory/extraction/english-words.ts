@@ -9,7 +9,7 @@ import { englishPersons } from './relatives.ts';
 import { englishRenewals } from './renewals.ts';
 import type { StatementLanguage } from './statement.ts';
 
-/** Words behind "call me" that are no name. */
+/** Words after "call me" that are not names. */
 export const notNames =
   /^(?:back|later|tomorrow|tonight|today|any ?time|please|maybe|when|if|on|at|after|before|an?|the|crazy|old|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
 
@@ -36,7 +36,7 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b| \p{L}+(?: \p{L}+)? for me\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|guess what|(?:(?:the|my) )?(?:(?:new|latest|last|recent) )?(?:doctors?|gp|dentist|lab(?:oratory)?|clinic|hospital|allergist|specialist|(?:(?:blood|allergy|lab) )?tests?|(?:(?:test|blood|lab) )?results) (?:says?|said|found|confirms?|confirmed|shows?|showed|told me)(?: that)?(?=[\s,:]+(?:I|I['’]?m|I['’]?ve|my|it['’]?s (?=[^.!?]*, not ))\b)|(?:you )?know what|surprise|(?:it )?turn(?:s|ed) out(?: that)?|(?:big|great|good|bad|sad|breaking) news|news ?flash|long story short|my (?:mistake|bad)|i should have (?:said|written)|i meant(?: to say)?|(?:that was )?(?:a )?typo|auto-?correct(?:ed)?|(?:i )?mis(?:typed|spelled|spelt)(?: (?:it|that))?|slip of the (?:tongue|pen|finger)|or rather|rather(?=\s*,)|make that|that is(?=\s*,)|oops|whoops|scratch that|(?:quick|small|little) (?:update|correction|note)|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   tails: [
     /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+(?![)D])|\)\)+(?!\))))+[\s.!…)]*$/iu,
-    // A remark on the statement, not its condition: "if that matters", and after a comma "if you must know".
+    // A remark on the statement, not a condition of it: "if that matters", and after a comma "if you must know".
     /(?: (?:if|in case) (?:that|this)|,\s*(?:if|in case) (?:it|that|this|you|anyone))(?:['’]?s)?(?: \p{L}+){1,3}[\s.!…]*$/iu,
   ],
   plain: [
@@ -46,7 +46,8 @@ export const englishWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/^i\b/, 'I'],
     [/(?<!\s)\s+,/g, ','],
     [/\b(my|our) (\p{L}+)'s (?=(?:an?|the|now|called|named) )/giu, '$1 $2 is '],
-    // What everybody says is a name where the speaker asks for the same.
+    // In a sentence about what everybody calls the speaker, the word is a name only if the speaker asks for the same
+    // name.
     [
       /\b(?:everyone|everybody|people|friends|they all) (?:just )?says? (?=(?-i:\p{Lu})\p{L}+,? (?:please (?:do|say|call|use)|so (?:can|do|may) you|and you|you (?:can|may)|do the same|feel free)(?!\p{L}))/giu,
       'people call me ',

@@ -6,7 +6,7 @@ import { settleFacts } from './settle-facts.ts';
 
 const saidAt = new Date('2026-05-06T10:00:00Z');
 const user = (content: string) => ({ role: 'user', content, saidAt });
-/** The statements of a message, without those of sentences that may state a change. */
+/** The statements of a message, without the sentences that may state a change. */
 const factsOf = (content: string) =>
   extractFacts(user(content), 0)
     .filter(({ changes }) => changes === undefined)

@@ -12,11 +12,11 @@ export type SaidMessage = {
   readonly role: string;
   readonly content: string;
   readonly saidAt: Date;
-  /** The same time, with the calendar of the speaker in its UTC fields; absent where that is the one of UTC. */
+  /** The time of the message in the calendar of the speaker, in its UTC fields; absent if the speaker uses UTC. */
   readonly localAt?: Date;
 };
 
-/** Where a fact was stated: the message of the event, and UTF-16 offsets in it. */
+/** The place where a fact was stated: the message of the event, and UTF-16 offsets in it. */
 export type FactSource = {
   readonly message: number;
   readonly start: number;
@@ -32,7 +32,7 @@ export type UserFact = {
   readonly source: FactSource;
   /** The parts of the sentence; absent for a text that is stored as it was sent. */
   readonly statement?: Statement;
-  /** The topics that the sentence states to have changed, the values that hold no longer, and what takes their place. */
+  /** The topics that changed according to the sentence, the values that are no longer valid, and their replacements. */
   readonly changes?: {
     readonly topics: readonly ChangedTopic[];
     readonly ended: readonly EndedValue[];
@@ -40,7 +40,7 @@ export type UserFact = {
   };
   /** The text is stored as it was given, without extraction: only exactly the same text repeats it. */
   readonly isGiven?: true;
-  /** The person requests that the statement is forgotten. */
+  /** The person requests to forget the statement. */
   readonly isForgotten?: true;
 };
 
@@ -120,7 +120,9 @@ function laterStatementsOf(
 
 type ReadText = { readonly statement: Statement; readonly text: string };
 
-/** The first clause, if it is a complete statement: the same clause in a later message then gives the same fact. */
+/**
+ * The first clause, if it is a complete statement: repeating the clause in a later message then gives the same fact.
+ */
 function firstClauseOf({ statement, text }: ReadText): ReadText {
   const [clause] = splitClauses(text);
   const alone = clause?.start === 0 && clause.end < text.length ? readStatement(clause.text) : undefined;

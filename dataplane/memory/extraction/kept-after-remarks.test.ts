@@ -3,7 +3,7 @@ import { rememberDialogue } from './testing/remember-dialogue.ts';
 
 type Said = readonly [first: string, then: string];
 
-/** The memories of a person who says these messages one after the other. */
+/** The memories of a person who says these messages one after another. */
 function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }
@@ -214,7 +214,7 @@ describe('a remark that says nothing against a memory leaves it as it is', () =>
     const before = memoriesAfter(first);
     expect(before).not.toEqual([]);
     expect(memoriesAfter(first, then)).toEqual(expect.arrayContaining([...before]));
-    // In one add, too.
+    // The result is the same if both messages are in one add.
     expect(memoriesAfter(`${first} ${then}`)).toEqual(expect.arrayContaining([...before]));
   });
 });
@@ -223,7 +223,7 @@ describe('another statement of a sentence does not replace the memory that the s
   test.each([
     ['I drive a Golf.', 'I switched to Skoda and I love cats'],
     ['My name is Katherine.', "just call me Kat please, I'm a nurse"],
-  ])('after "%s" the message "%s" leaves its own value', (first, then) => {
+  ])('after "%s" the message "%s" does not remove the value that it names', (first, then) => {
     const after = memoriesAfter(first, then);
     const value = then.includes('Skoda') ? /Golf|Skoda/ : /Kat/;
     expect(after.filter((text) => value.test(text))).not.toEqual([]);

@@ -7,7 +7,7 @@ const meat = '(?:meat|chicken|fish|beef|pork|bacon|steaks?|burgers?|ham|lamb|tur
 const russianMeat = '(?:мясо|курицу|рыбу|говядину|свинину|бекон|стейки?|котлеты|баранину|индейку|колбасу)';
 const third = '(?:second|third|fourth|fifth|another|number (?:two|three|four|five))';
 
-/** What people say of their lives when something of them has changed: what happened, not what held before. */
+/** Sentences of English speakers about a change in their lives: they tell what happened, not what was true before. */
 export const englishLifeChanges: Changes = [
   [
     ofEnglishSpeaker(
@@ -42,7 +42,7 @@ export const englishLifeChanges: Changes = [
     ),
     /^residence$/,
   ],
-  // A club or a rising time has one value, so "now" states its replacement.
+  // A person has one club and one time of getting up, so that "now" states a replacement.
   [
     /\bI(?: now)? (?:get|wake) up (?:at|around|about|before|after) [^,;.]*\bnow\b|\bI now (?:get|wake) up\b|\bnow I (?:get|wake) up\b/iu,
     /^routine: (?:get|wake) up$/,
@@ -89,7 +89,7 @@ export const englishLifeChanges: Changes = [
   ],
 ];
 
-/** The same for Russian. */
+/** Sentences of Russian speakers about a change in their lives. */
 export const russianLifeChanges: Changes = [
   [
     ofRussianSpeaker(

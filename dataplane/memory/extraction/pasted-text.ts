@@ -51,7 +51,7 @@ const formats = new Set(
     ' ',
   ),
 );
-/** Names of tags that are open at a time; further ones are not followed. */
+/** Maximum number of open tags whose names are followed at a time. */
 const mostOpen = 64;
 
 function tagged(text: string, tag: RegExp): readonly Part[] {
@@ -80,7 +80,7 @@ const noun =
 const before =
   '(?:(?:here|these|this|below|are|is|the|some|your|our|user|all|relevant|related|recalled|retrieved|stored|saved|known|existing|past|previous|earlier|recent|long[- ]term|вот|это|все|твои|ваши|мои|релевантные|найденные|сохран[её]нные|известные|прошлые|прежние|твоя|долговременная) ){0,5}';
 const behind = '(?: (?:about|of|for|from|on|о|об|про) (?!me(?![\\p{L}])|myself|my |мне|себе|меня)[^\\n:]{1,40})?';
-/** A heading alone in its line. Marks of Markdown and of plain text around it do not matter. */
+/** A heading alone on its line. Marks of Markdown and of plain text around the heading are ignored. */
 const heading = new RegExp(`^[ \\t#*=_>-]{0,12}${before}${noun}${behind}[ \\t]*:?[ \\t#*=_-]{0,12}:?[ \\t]*$`, 'iu');
 const longestHeading = 120;
 
@@ -134,7 +134,10 @@ const rewording =
   '(?:translate|proofread|rephrase|paraphrase|summari[sz]e|переведи(?:те)?|перефразируй(?:те)?|перескажи(?:те)?)';
 const working =
   '(?:correct|edit|rewrite|improve|fix|check|analy[sz]e|read|исправь(?:те)?|проверь(?:те)?|отредактируй(?:те)?|перепиши(?:те)?|сократи(?:те)?|улучши(?:те)?|прочитай(?:те)?)';
-/** "Translate this:", "Correct my essay:", "Here is a poem:"; "Fix my address:" is about the writer. */
+/**
+ * Requests such as "Translate this:", "Correct my essay:", "Here is a poem:"; but "Fix my address:" is about the
+ * writer.
+ */
 const request = new RegExp(
   `^(?:${politely}(?:${rewording}${letterAhead}${ownWords}{0,80}|${working} ${ownWords}{0,60}(?<![\\p{L}])${written}${letterAhead}${ownWords}{0,40})` +
     `|(?:here (?:is|['’]s|are)|this is|вот|это) (?:(?:an?|the|my|our|some|мой|моя|мое|моё|наш|наша|одно|один) )?(?:\\p{L}+ )?(?:${written}|(?<!my |мой )(?:story|рассказ))${letterAhead}${ownWords}{0,60}):`,

@@ -19,7 +19,7 @@ function readAll(text: string): void {
   readQuotedFact(text, saidAt, { text, quote: text, isRequest: false });
 }
 
-/** The patterns of a language, and the other patterns that the readers use. */
+/** All patterns of the languages, and the other patterns that the readers use. */
 function everyPattern(): readonly RegExp[] {
   const found = new Map<string, RegExp>();
   const add = (pattern: RegExp) => found.set(`${pattern}`, new RegExp(pattern.source, pattern.flags));

@@ -146,7 +146,7 @@ const facts: readonly string[] = [
   'начальницу зовут Карла',
 ];
 
-/** Sentences of the same shapes that state nothing lasting about the speaker. */
+/** Sentences of the same shapes that state no lasting fact about the speaker. */
 const talk: readonly string[] = [
   'I ran the tests',
   'I own this mistake',

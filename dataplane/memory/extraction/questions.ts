@@ -11,23 +11,23 @@ const tag = `(?:${inverted}|${agreement}|${russianAgreement})`;
 
 const tagAlone = new RegExp(`^(?:or |или )?${tag}[\\s?!.]*$`, 'iu');
 const tagBehindMark = new RegExp(`[,–—-]\\s*(?:or |или )?${tag}[\\s?!]*$`, 'iu');
-/** Without a mark only the forms that can be nothing else: "I turn right" is a statement. */
+/** A tag question without a question mark, in the forms that have no other meaning: "I turn right" is a statement. */
 const tagBehindBlank = new RegExp(`\\s(?:${negatedVerb} ${subject}|не так ли|не правда ли|разве нет)[\\s?!]*$`, 'iu');
-/** A tag question is short; the rest of a sentence is not searched. */
+/** Maximum length of a tag question, so that the rest of a sentence is not searched. */
 const longestTag = 40;
 
-/** Whether a sentence only asks whether the previous one is true: "Right?", "Isn't it?", "Не так ли?" */
+/** Whether a sentence only asks for a confirmation of the previous sentence: "Right?", "Isn't it?", "Не так ли?" */
 export function isTagQuestion(sentence: string): boolean {
   return sentence.length <= longestTag && tagAlone.test(sentence.trim());
 }
 
-/** Whether a sentence ends with such a question, with or without its mark: "I live in Paris, don't I". */
+/** Whether a sentence ends with a tag question, with or without a question mark: "I live in Paris, don't I". */
 export function endsWithTag(sentence: string): boolean {
   const end = sentence.trimEnd().slice(-longestTag);
   return tagBehindMark.test(end) || tagBehindBlank.test(end);
 }
 
-/** Where a question with a verb before its subject begins, or a question with a question word after a comma. */
+/** The beginning of a question with a verb before its subject, or of a question with a question word after a comma. */
 const questionStart = new RegExp(
   `[\\s,–—-]+(?=(?:${verb}|${negatedVerb}) (?:${subject}|the|an?|your|these|those|any|people)(?![\\p{L}])|(?!${copula} )(?:${verb}|${negatedVerb}) (?:my|our)(?![\\p{L}])|(?:можно|можешь|можете|есть ли|\\p{L}{2,12} ли|это \\p{L}+\\s*$))` +
     '|(?:,\\s*|\\s[–—-]\\s)(?=(?:what|how|why|who|when|any|какой|какая|какое|какие|какую|сколько|почему|зачем|кто|как)(?![\\p{L}]))',
@@ -40,8 +40,8 @@ const assumed =
   /(?<![\p{L}])(?:(?:if|suppose|supposing|imagine|say|assume|assuming|pretend|если|допустим|предположим|представь|представьте|представим)(?![\p{L}])|(?:or|или)$)/iu;
 
 /**
- * Where the question of a sentence with a question mark begins, if a statement stands before it: "I live in Paris, can you
- * recommend a museum?" Undefined where the whole sentence asks, as with a tag question.
+ * The place where the question of a sentence with a question mark begins, if a statement precedes it: "I live in Paris,
+ * can you recommend a museum?" Undefined if the whole sentence is a question, even one with a tag.
  */
 export function questionAfterStatement(sentence: string): { readonly from: number; readonly to: number } | undefined {
   if (sentence.length > longestSentence || endsWithTag(sentence)) return undefined;

@@ -1,6 +1,6 @@
 import { pastedParts } from './pasted-text.ts';
 
-/** A part of a text, in UTF-16 units; the end is behind its last unit. */
+/** A part of a text, in UTF-16 units; the end is the position after its last unit. */
 type Part = {
   readonly start: number;
   readonly end: number;
@@ -10,7 +10,7 @@ type Part = {
 
 /** The mark of a quoted line in mails and chats: "> I live in Rome". */
 const lineMark = '>';
-/** Blanks before the mark of a quoted line; with more it is no mark in Markdown. */
+/** Maximum number of spaces before the mark of a quoted line; with more spaces it is not a mark in Markdown. */
 const mostIndent = 3;
 
 const closingOf: Readonly<Record<string, string>> = {
@@ -22,15 +22,15 @@ const paragraphEnds = new Set(['\n', '\r']);
 
 /**
  * The quotations of a text, including their marks, and pasted parts. A line that begins with `>` is a quotation as a
- * whole. A mark opens a quotation only before a word and not inside or after one, so that an apostrophe or the inches
- * of a screen open none. A quotation that does not end reaches to the end of its paragraph, unless its mark is an
+ * whole. A mark opens a quotation only before a word, not inside or after a word, so that an apostrophe or an inch mark
+ * opens no quotation. A quotation that does not end reaches to the end of its paragraph, unless its mark is an
  * apostrophe. The time is in proportion to the text.
  */
 export function quotationsOf(text: string): readonly Part[] {
   const parts: Part[] = [];
   const pasted = pastedParts(text);
   let nextPasted = 0;
-  /** Before this place no apostrophe opens a quotation, because it would not end. */
+  /** Before this place an apostrophe opens no quotation, because the quotation would have no end. */
   let apostrophesUntil = 0;
   for (let at = 0; at < text.length; at += 1) {
     while ((pasted[nextPasted]?.end ?? text.length + 1) <= at) nextPasted += 1;

@@ -18,7 +18,7 @@ type QuotedFact = {
 type Claimed = {
   readonly text: string;
   readonly quote: string;
-  /** A request is no statement: "Can you forget where I live?" */
+  /** Whether the clause is a request, which is not a statement: "Can you forget where I live?" */
   readonly isRequest: boolean;
 };
 
@@ -26,10 +26,10 @@ type Claimed = {
 const mostPlaces = 20;
 
 /**
- * Checks a fact that a model states with a quote of a message. The quote must stand in the message as whole words, in a
- * sentence that the person states, and the text must be a part of the quote: the same words in the same order, of which
- * only words without meaning may be absent. A negation that the sentence has must be in the text (docs/design/memory.md,
- * From messages to memories).
+ * Checks a fact that a model states with a quote of a message. The message must contain the quote as whole words, in a
+ * sentence that the person states, and the text must be a part of the quote: the same words in the same order, without
+ * words that change the meaning. A negation of the sentence must be in the text (docs/design/memory.md, From messages
+ * to memories).
  * @param localAt when the message was said; its UTC fields are the calendar of the speaker
  */
 export function readQuotedFact(content: string, localAt: Date, claimed: Claimed): QuotedFact | QuoteFault {
@@ -56,11 +56,13 @@ export function readQuotedFact(content: string, localAt: Date, claimed: Claimed)
   return fault;
 }
 
-/** Dates in parentheses, which a model may add: they are computed here. */
+/** Dates in parentheses, which a model may add; the dates of a memory are computed here instead. */
 const addedDates = /\s?\((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g;
 const inWord = /[\p{L}\p{M}\p{N}]/u;
 
-/** Where the quote occurs as whole words: "I live in Rome" does not occur in "I live in Romeo". */
+/**
+ * The places where a message contains the quote as whole words: "I live in Romeo" does not contain "I live in Rome".
+ */
 function placesOf(content: string, quote: string): readonly number[] {
   const places: number[] = [];
   for (let at = content.indexOf(quote); at >= 0 && places.length < mostPlaces; at = content.indexOf(quote, at + 1)) {
@@ -84,8 +86,8 @@ function isSaid(clause: MessageClause, isRequest: boolean): boolean {
 }
 
 /**
- * Whether a part of a sentence has the meaning of the sentence: it has the subject and every negation. "live in Rome" is no
- * part of "My parents live in Rome", and "eat meat" none of "I don't eat meat".
+ * Whether a part of a sentence has the meaning of the sentence: the part has the subject and every negation. "live in
+ * Rome" does not keep the meaning of "My parents live in Rome", nor does "eat meat" keep that of "I don't eat meat".
  */
 function keepsMeaning(words: readonly string[], around: readonly MessageClause[]): boolean {
   const sentence = around.flatMap((clause) => wordsOf(clause.text));
@@ -117,7 +119,7 @@ function wordsOf(text: string): readonly string[] {
   return plain.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '' && !meaningless.has(word));
 }
 
-/** Whether words occur in others one after the other; no words occur nowhere. */
+/** Whether some words occur in others as a sequence; an empty list of words never does. */
 function isPartOf(words: readonly string[], others: readonly string[]): boolean {
   return words.length > 0 && others.some((_, from) => words.every((word, at) => others[from + at] === word));
 }
@@ -128,7 +130,7 @@ const negations = listed(
   'not no never nor neither nobody nothing without hardly barely almost nearly anymore longer formerly previously used ' +
     'не нет ни никогда никто ничего без едва почти раньше прежде',
 );
-/** A part of a sentence may begin with them. */
+/** Words with which a part of a sentence may begin. */
 const firstPerson = listed(
   'i my mine me we our us я мы мне меня мной мой моя мое мои моего моей моих моему моим нам нас наш наша наше наши',
 );

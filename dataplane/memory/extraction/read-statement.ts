@@ -10,7 +10,7 @@ import { introducesSpeech } from './reported-clauses.ts';
 import { russian } from './russian-statements.ts';
 import type { ChangedTopic, Statement, StatementForm, StatementLanguage } from './statement.ts';
 
-/** Longest clause that is read; a longer one is a text about another subject. */
+/** Longest clause that is read; a longer clause is a text about another subject. */
 const longestClause = 300;
 /** Maximum number of terms of a value. */
 const mostValueTerms = 40;
@@ -37,7 +37,7 @@ export function readStatement(clause: string): Statement | undefined {
 
 /**
  * Whether a clause as a whole is a statement: "I live in Rome, said the hero" is not, although its beginning looks like
- * one.
+ * a statement.
  */
 function isStated({ fillers, notStated }: StatementLanguage, plain: string): boolean {
   return !notStated.test(plain.replace(fillers, ''));
@@ -45,7 +45,7 @@ function isStated({ fillers, notStated }: StatementLanguage, plain: string): boo
 
 /**
  * A clause without the words before its statement; undefined for a wish, a condition, a request or a report of what
- * others said, in whatever words it is stated.
+ * others said, in any wording.
  */
 export function statedPart(clause: string): string | undefined {
   const language = languageOf(clause);
@@ -59,11 +59,11 @@ const present = /(?<=[\p{L}\p{N}]),? (?:now|these days|nowadays|from now on|те
 /** Adverbs of time and emphasis inside of a statement. */
 const adverbs = /(?<=[\p{L}] )(?:actually|currently|really|теперь|сейчас|на самом деле|вообще-то) /giu;
 
-/** A remark: from the first comma or the first word that joins a remark, the same for both languages. */
+/** A remark begins at the first comma or at the first word that joins a remark, in both languages. */
 const remark =
   /(?:,| -| –| —|\s(?:so|because|which|since|not|instead of|rather than|а не|вместо|так что|потому что|поэтому)\s).*$/iu;
 
-/** A clause with its short forms written out, without words at its end that carry no meaning. */
+/** A clause with its short forms written out, without meaningless words at its end. */
 function plainText({ plain, tails }: StatementLanguage, text: string): string {
   return plain
     .reduce(
@@ -73,7 +73,10 @@ function plainText({ plain, tails }: StatementLanguage, text: string): string {
     .trim();
 }
 
-/** Only the last characters are searched for a tail: a search of the whole text takes time in the square of its length. */
+/**
+ * Only this number of last characters is searched for a tail: searching the whole text takes time in the square of its
+ * length.
+ */
 const longestTail = 200;
 
 function withoutTail(text: string, tail: RegExp): string {
@@ -91,7 +94,7 @@ type StatedChange = {
 };
 
 /**
- * The change that a sentence states; undefined if it states none, and for questions and wishes.
+ * The change that a sentence states; undefined if the sentence states no change, and for questions and wishes.
  * @param saysMore whether the sentence also makes a statement
  */
 export function readChange(sentence: string, saysMore: boolean): StatedChange | undefined {
@@ -113,7 +116,7 @@ function ownChangeIn(
   language: StatementLanguage,
   { text, plain, saysMore }: { readonly text: string; readonly plain: string; readonly saysMore: boolean },
 ): ChangeIn {
-  // Words before the sentence belong to a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
+  // Words before the sentence can be part of a change: "actually we're in Oslo now", "I meant Bradford, not Leeds".
   const whole = plainText(language, text);
   const { changed, states, endings, renewals } = language;
   const lasts = renewals.renews.test(whole) && !renewals.passes.test(whole);
@@ -133,7 +136,7 @@ function ownChangeIn(
   return { topics, ended, renewed: renewedValue(renewals, whole, corrects) };
 }
 
-/** What others do that changes something of the speaker: "he proposed and I said yes". */
+/** Events caused by others that change a fact about the speaker: "he proposed and I said yes". */
 function befallingIn(language: StatementLanguage, text: string): ChangeIn {
   const isOther = text.endsWith('?') || quoted.test(text) || disownsStatement(text);
   const own = plainText(language, text).replace(language.fillers, '');
@@ -144,7 +147,7 @@ function befallingIn(language: StatementLanguage, text: string): ChangeIn {
   return { topics, ended, renewed: undefined };
 }
 
-/** Where a statement can begin in a sentence of several that has no marks between them. */
+/** Places where a statement can begin in a text of several sentences without marks between them. */
 const laterStarts =
   /(?<=:\s)(?=\p{L})|(?<=[\s,])(?:(?:I|I['’]?m|I['’]ve|im|my|we|our|call me|people call me)(?=\s)|(?<!(?:не|ни|раньше|больше|бросил[аи]?|перестал[аи]?)\s)(?:я|мы|мне|меня|мой|моя|мое|моё|зови|зовут|живу|живем|живём|обосновал(?:ся|ась|ись)|поселил(?:ся|ась|ись)|работаю|учусь|учу|изучаю|езжу|занимаюсь|увлекаюсь|пью|люблю|устроил(?:ся|ась)|стал[аи]?)(?![\p{L}]))/giu;
 
@@ -178,13 +181,16 @@ function withoutQuestion({ asked, since }: StatementLanguage, sentence: string):
   return [...beginnings.filter((text) => since.test(text)), sentence];
 }
 
-/** The plain text of a sentence that the speaker states; undefined for one about others, and for questions and wishes. */
+/**
+ * The plain text of a sentence that the speaker states; undefined for a sentence about others, and for questions and
+ * wishes.
+ */
 function ownSentence(language: StatementLanguage, sentence: string): string | undefined {
   if (sentence.endsWith('?') || quoted.test(sentence) || disownsStatement(sentence)) return undefined;
   const plain = plainText(language, sentence).replace(language.fillers, '');
   const own = withoutLead(language, plain);
   if (own === undefined || language.others.test(own)) return undefined;
-  // These phrases look like reports of others but are not.
+  // These phrases look like reports about other persons, but are not.
   return isStated(language, plain.replace(notReports, '')) ? plain : undefined;
 }
 
@@ -207,7 +213,7 @@ function withoutLead(language: StatementLanguage, plain: string): string | undef
   return isOther ? undefined : plain.slice(lead[0].length).replace(language.fillers, '');
 }
 
-/** The statement that a clause requests to forget: "Forget that I live in Berlin". */
+/** The statement that a clause asks to forget: "Forget that I live in Berlin". */
 export function readForgotten(clause: string): Statement | undefined {
   const language = languageOf(clause);
   const text = plainText(language, clause).replace(language.fillers, '');
@@ -225,7 +231,7 @@ function readIn(language: StatementLanguage, clause: string): Statement | undefi
   return readPlain(language, text) ?? readParaphrased(language, text);
 }
 
-/** Maximum number of paraphrases of one clause, one after the other: "since 2019 we've been living in Rome". */
+/** Maximum number of paraphrases that are applied to one clause: "since 2019 we've been living in Rome". */
 const mostParaphrases = 3;
 
 function readParaphrased(language: StatementLanguage, text: string): Statement | undefined {
@@ -250,7 +256,7 @@ function readPlain(language: StatementLanguage, text: string): Statement | undef
   return { ...base, holds: !base.holds };
 }
 
-/** The clause without its first negation; undefined if it has none. */
+/** The clause without its first negation; undefined if it has no negation. */
 function negatedIn({ negations }: StatementLanguage, text: string): string | undefined {
   let found: string | undefined;
   for (const [negation, replacement] of negations) {
@@ -275,7 +281,10 @@ function match(forms: readonly StatementForm[], text: string): Statement | undef
   return undefined;
 }
 
-/** Things whose state at the moment is no fact ("my laptop is slow"). Their make, kind or number is one ("my laptop is a ThinkPad"). */
+/**
+ * Things whose momentary state is not a fact ("my laptop is slow"). Their make, kind or number is a fact ("my laptop is
+ * a ThinkPad").
+ */
 const everyday =
   /^(?:(?:new|old) )?(?:train|bus|flight|plane|taxi|tram|laptop|phone|computer|pc|screen|monitor|printer|battery|tablet|keyboard|mouse|headphones|wifi|wi-fi|router|parcel|package|order|delivery|coffee|tea|food|lunch|dinner|breakfast|back|neck|tooth|throat|stomach|eyes?|hands?|feet|foot|leg|arm|nose|boss|neighbou?rs?|manager|colleague|teacher|roommate|flatmate|landlord|kids?|baby|child|dog|cat|puppy|kitten)\b/i;
 const lasting = /^(?:an? |the |called |named |[\p{Lu}\d])/u;
@@ -294,7 +303,7 @@ function statementOf(form: StatementForm, about: string, value: string): Stateme
   return { topic: topic.slice(0, 500), value: terms, holds: form.isNegative !== true };
 }
 
-/** Topics that people name in several ways, of which a person has one value at a time. */
+/** Topics that people name in several ways, and of which a person has one value at a time. */
 const sameTopics: readonly (readonly [RegExp, string])[] = [
   [/^my: (?:employ|compani|workplac|компан|работодател)\p{L}*$/u, 'employer'],
   [/^my: (?:job|profess|occup|role|posit|професс|работ|должност)\p{L}*$/u, 'job'],

@@ -36,10 +36,11 @@ test.each(readers)('%s reads a text of 100 KiB in time in proportion to its leng
       const inParts = processorTime(() => {
         for (let at = 0; at < parts; at += 1) read(part);
       });
-      // In the square of the length it would be 8 times. Of a few milliseconds the clock shows too little.
+      // If the time grew with the square of the length, it would be 8 times as long. For a few milliseconds the clock
+      // is too coarse.
       return taken <= 4 * Math.max(inParts, 10_000);
     };
-    // Another process may disturb a measurement, but not every one.
+    // Another process may disturb one measurement, but not all of them.
     expect([unit, [1, 2, 3].some(isInProportion)]).toEqual([unit, true]);
   }
 });

@@ -3,7 +3,7 @@ import type { RenewalLanguage } from './renewed-values.ts';
 
 const termsOf = (text: string): ReadonlySet<string> => new Set(analyse(text));
 
-/** Words of English speakers around a value that takes the place of another one. */
+/** Words of English speakers around a value that replaces another value. */
 export const englishRenewals: RenewalLanguage = {
   renews:
     /\b(?:now|officially|these days|nowadays|from now on|from here on|any ?more|no longer|since (?:then|(?:last |the |my |our )?(?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter|christmas|easter|new year|move|baby|birth|wedding|divorce|accident|operation|surgery|promotion|new \p{L}+))|(?:has |have |was |were |got |been |is |are )?(?:moved|shifted|switched|pushed|brought forward|put back|rescheduled|postponed|changed|raised|lowered|increased|reduced) to|(?:up|down) to|(?:is|are) (?:on|in|at) [^,.;!?]{1,20} instead(?! of))(?!\p{L})/iu,
@@ -46,7 +46,7 @@ export const englishRenewals: RenewalLanguage = {
   ),
 };
 
-/** The same for Russian. */
+/** Words of Russian speakers around a value that replaces another value. */
 export const russianRenewals: RenewalLanguage = {
   renews:
     /(?<![\p{L}])(?:теперь|официально|отныне|с недавних пор|больше не|уже(?! не(?![\p{L}]))|снова|(?:перенес|передвинул|сдвинул|отложил|поменял|сменил|изменил|увеличил|уменьшил|поднял|снизил|сократил|вырос|упал)(?:[аои]|ли|ла|ся|лся|лась|ась|ись|лись)?|с (?:января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря|весны|лета|осени|зимы|понедельника|прошл\p{L}+|этого|нов\p{L}+))(?![\p{L}])/iu,

@@ -6,7 +6,7 @@ import { rememberDialogue } from './testing/remember-dialogue.ts';
 
 type Said = readonly [first: string, then: string];
 
-/** The memories of a person who says these messages one after the other. */
+/** The memories of a person who says these messages one after another. */
 function memoriesAfter(...said: readonly string[]): readonly string[] {
   return rememberDialogue(said.map((content) => ({ role: 'user', content }))).at(-1) ?? [];
 }
@@ -109,22 +109,22 @@ const unchanged: readonly Said[] = [
 ];
 
 describe('a value that another one of its kind takes the place of', () => {
-  test.each(renewed)('after "%s" the message "%s" leaves nothing of the first', (first, then) => {
+  test.each(renewed)('after "%s" the message "%s" leaves nothing of the first message', (first, then) => {
     const before = memoriesAfter(first);
     expect(before).not.toEqual([]);
     const after = memoriesAfter(first, then);
     expect(after.filter((text) => before.includes(text))).toEqual([]);
-    // What is said again is known.
+    // A message that is repeated is already known.
     expect(memoriesAfter(first, then, ...after)).toEqual(after);
   });
 
-  test.each(unchanged)('after "%s" the message "%s" changes nothing of the first', (first, then) => {
+  test.each(unchanged)('after "%s" the message "%s" changes no memory of the first message', (first, then) => {
     const before = memoriesAfter(first);
     expect(before).not.toEqual([]);
     expect(memoriesAfter(first, then)).toEqual(expect.arrayContaining([...before]));
   });
 
-  test('the memory that fits best is replaced, and of two that fit as well none', () => {
+  test('the memory that fits best is replaced, and no memory is replaced if two memories fit equally well', () => {
     const known = ['My rent is 800 euros.', 'My salary is 900 euros.'];
     expect(memoriesAfter(...known, 'the rent went up to 950 euros')).toEqual([
       'the rent went up to 950 euros',

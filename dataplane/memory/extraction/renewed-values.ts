@@ -1,17 +1,17 @@
 import { analyse } from '#search/analysis/analyse';
 import { type ValueKind, valueKinds } from './value-kinds.ts';
 
-/** Words around a value that takes the place of another one. */
+/** Words around a value that replaces another value. */
 export type RenewalLanguage = {
-  /** Words that say that something is so now and was not before: "now", "these days". */
+  /** Words that mark something as true now but not before: "now", "these days". */
   readonly renews: RegExp;
-  /** Words for a change from one thing to another, of which the new one is named: "switched to". */
+  /** Words for a change from one thing to another that name the new thing: "switched to". */
   readonly switches: RegExp;
   /** Words for a gift from others that replaces an earlier thing: "they gave us". */
   readonly gives: RegExp;
   /** Words followed by the old value: "instead of". */
   readonly namesOld: RegExp;
-  /** Words that contrast a value with another one: "instead". */
+  /** Words that contrast one value with another: "instead". */
   readonly contrasts: RegExp;
   readonly negates: RegExp;
   /** Words for a temporary state, such as "today", and for an unchanged one, such as "still". */
@@ -26,20 +26,23 @@ export type RenewalLanguage = {
   readonly changing: ReadonlySet<string>;
   /** Terms that do not identify the owner of a value, and verbs for a change of it. */
   readonly generic: ReadonlySet<string>;
-  /** Terms that can stand behind a thing; before any other it only describes one: "a Mac charger", "Polish beer". */
+  /**
+   * Terms that can follow a thing; before any other term the thing is only a description: "a Mac charger", "Polish
+   * beer".
+   */
   readonly behind: ReadonlySet<string>;
 };
 
-/** A value that takes the place of another one of its kind, in a sentence that need not name the old value. */
+/** A value that replaces another value of its kind, in a sentence that need not name the old value. */
 export type RenewedValue = StatedValues & {
   readonly isSwitch: boolean;
   readonly isGiven: boolean;
   readonly namesOld: boolean;
-  /** The sentence says that the value is so now and was not before. */
+  /** The sentence marks the value as true now but not before. */
   readonly renews: boolean;
-  /** The sentence says since when, or that the value lasts. */
+  /** The sentence states since when the value is true, or that it lasts. */
   readonly isDated: boolean;
-  /** The sentence can name the old value beside the new one. */
+  /** The sentence can name the old value together with the new value. */
   readonly contrasts: boolean;
   readonly negates: boolean;
   /** The sentence is about the speaker. */
@@ -56,7 +59,7 @@ type StatedValues = {
   readonly said: string;
   readonly values: ReadonlyMap<ValueKind, ReadonlySet<string>>;
   readonly numbers: ReadonlySet<string>;
-  /** The words behind numbers, such as "kg". */
+  /** The words that follow numbers, such as "kg". */
   readonly units: ReadonlySet<string>;
   /** The remaining terms, which identify the owner of the values: no values, units or generic words. */
   readonly about: readonly string[];
@@ -152,8 +155,8 @@ function valuesOf(language: RenewalLanguage, memory: StatedMemory): StatedValues
 const lasting = /^(?:name of|birthday|age|origin|native language|degree|lived|happened|formerly)/;
 
 /**
- * How well a memory fits as the one whose value a sentence renews; 0 if it does not. It fits if it has another value of the
- * same kind, and if the sentence is about nothing else than the memory.
+ * How well a memory fits a sentence that renews a value; 0 if it does not fit. A memory fits if it has another value of
+ * the same kind, and if the sentence is about nothing else.
  */
 export function renewalFit(renewed: RenewedValue, memory: StatedMemory): number {
   const topic = memory.topic ?? '';
@@ -165,7 +168,8 @@ export function renewalFit(renewed: RenewedValue, memory: StatedMemory): number 
   if (shared < renewed.about.length) return 0;
   const hasOtherNumber = isOther(renewed, renewed.numbers, known.numbers);
   const hasUnit = meets(renewed.units, known.units);
-  // Only a weight is known by its unit alone: "down to 75 kg now". "Sorry, I meant Friday" can be about anything.
+  // Only a weight can be recognized by its unit alone: "down to 75 kg now". "Sorry, I meant Friday" can be about
+  // anything.
   const isKnown = weight.test(topic) && hasUnit && !renewed.units.isDisjointFrom(weightUnits);
   if (shared === 0 && !isKnown) return 0;
   const hasOtherTime = [...renewed.values].some(([kind, values]) => {
@@ -188,13 +192,13 @@ export function isOfKind({ values, numbers, language }: RenewedValue, stated: St
   return hasValue || meets(numbers, own.numbers);
 }
 
-/** Terms of which a memory that fits has one at least. */
+/** Terms of which a fitting memory has at least one. */
 export function termsOfFitting({ about, units, values }: RenewedValue): readonly string[] {
   const ofKinds = [...values.keys()].flatMap((kind) => (kind.topics === undefined ? [] : [...kind.values.keys()]));
   return [...about, ...units, ...ofKinds];
 }
 
-/** Whether the speaker switched to another thing of a kind of which the memory states one: "they gave us Macs". */
+/** Whether the speaker switched to a different thing of the same kind as the known one: "they gave us Macs". */
 function isOtherThing(renewed: RenewedValue, known: StatedValues, topic: string): boolean {
   if (!renewed.isOwn) return false;
   const isOfSwitch = (term: string): boolean => renewed.language.changing.has(term) || known.about.includes(term);
@@ -216,14 +220,14 @@ function isOtherThing(renewed: RenewedValue, known: StatedValues, topic: string)
   });
 }
 
-/** Whether a term of the sentence is an everyday word, and not the known value. */
+/** Whether a term of the sentence is an everyday word, but not the known value. */
 function isCommon(kind: ValueKind, term: string, known: StatedValues): boolean {
   return kind.common?.has(term) === true && known.values.get(kind)?.has(kind.values.get(term) ?? term) !== true;
 }
 
 /**
- * Whether one value is known and another is named. A sentence that contrasts values names both; one that negates only another
- * value says nothing about the known one.
+ * Whether the memory has one value and the sentence names another. A sentence that contrasts values names both; a
+ * sentence that only negates another value says nothing about the known value.
  */
 function isOther(
   { isSwitch, isGiven, namesOld, renews, corrects, contrasts, negates }: RenewedValue,

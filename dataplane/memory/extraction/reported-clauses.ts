@@ -3,10 +3,10 @@ import { disownsNext } from './disowned.ts';
 /** The end of a clause after which another person speaks: "My wife said", "жена пишет". */
 const speakerBefore =
   /(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them|everyone)|wrote|writes|texted|replied|answered|asked|announced|claims?|claimed|insists?|insisted|shouted|goes)(?: that)?|(?<![\p{L}])(?:сказал[аи]?|говорит|говорят|говорил[аи]?|пишет|пишут|писал[аи]?|написал[аи]?|ответил[аи]?|отвечает|спросил[аи]?|спрашивает|заявил[аи]?|заявляет|твердит|утверждает))(?: (?:мне|нам|всем|ему|ей|им|to me|to us))?[\s:,—–-]*$/iu;
-/** The beginning of a clause that names who said the words before: "said the hero", "сказал мальчик". */
+/** The beginning of a clause that names the speaker of the words before: "said the hero", "сказал мальчик". */
 const speakerAfter =
   /^(?:said|says|wrote|writes|replied|answered|asked|announced|shouted|сказал[аи]?|говорит|пишет|написал[аи]?|ответил[аи]?|спросил[аи]?|заявил[аи]?)(?![\p{L}])(?! (?:i|я)(?![\p{L}]))/iu;
-/** "As I said", "как я сказал" */
+/** The writer is the speaker: "As I said", "как я сказал". */
 const writerSpeaks =
   /(?:^|[\s,])(?:I|we|I['’]ve|we['’]ve|я|мы)(?: (?:just|already|also|уже|тебе|вам|ведь))* \p{L}+[\s\p{L}]{0,20}$/iu;
 const longestSpeaker = 80;

@@ -77,7 +77,7 @@ const table: readonly DateWords[] = [
 ];
 
 /**
- * Adds the dates that words mean to a text, each after its words: "yesterday (2026-05-01)". A date that the text
+ * Adds the dates of relative words to a text, each after its words: "yesterday (2026-05-01)". A date that the text
  * already contains is not added again.
  * @param said when the text was said; its UTC fields are the calendar of the speaker
  */
@@ -158,7 +158,10 @@ function period(said: Date, unit: string | undefined, way: -1 | 0 | 1): string |
   }
 }
 
-/** The last such weekday before the day, the first one after it, or the one of its week, which begins on Monday. */
+/**
+ * The last such weekday before the day, the first such weekday after it, or the one in its week, which begins on
+ * Monday.
+ */
 function weekday(said: Date, wanted: number, way: -1 | 0 | 1): string | undefined {
   if (wanted < 0) return undefined;
   const distance = (wanted - said.getUTCDay() + 7) % 7;

@@ -9,11 +9,11 @@ const planned = /^(?:wedding|appointment|my: (?:свадьб|экзамен|ре
 const living = /^(?:my(?!: (?:телефон|смартфон|мобильн|ноутбук|компьютер|планшет|час|машин))|has|name of)/;
 const firstPerson = '(?!(?:вижу|слышу|чувствую|нахожу|узнаю|помню|понимаю|жду)(?!\\p{L}))\\p{L}+(?:ю|у|юсь|усь)';
 const mine = '(?:я |мы |мне |нам |у меня |у нас )?';
-/** Another person after the verb is its subject: "Тойоту продал сосед". */
+/** If another person follows the verb, that person is its subject: "Тойоту продал сосед". */
 const ownDeed =
   '(?! (?:он|она|они|брат|сестра|муж|жена|сын|дочь|мама|папа|отец|мать|друг|подруга|сосед|соседка|коллега)(?!\\p{L}))(?! (?-i:[А-ЯЁ]))';
 
-/** Another object behind the verb makes the word before it the subject: «Озон сменил логотип». */
+/** If another object follows the verb, the word before the verb is its subject: «Озон сменил логотип». */
 const itsObject =
   '(?! (?!(?:на|в|во|и|но|а|за|по|из-за|еще|уже|год|года|лет|месяц|неделю|давно|недавно|вчера|сегодня|весной|летом|осенью|зимой|потом|теперь|сейчас|я|мы|совсем|окончательно|наконец|прошл\\p{L}+)(?!\\p{L}))\\p{L})';
 
@@ -57,7 +57,7 @@ export const russianEndings: EndingLanguage = {
       topics: liked,
       isOfAnySubject: true,
     },
-    // "What an owl I am now": such an exclamation denies it.
+    // An exclamation such as "What an owl I am now" denies the statement.
     {
       before:
         '(?<=[\\s,])как(?:ой|ая|ое|ие) (?:(?:уж|уже)(?: тут| там| теперь| из меня)?|(?:тут|там) уж|(?:теперь )?из меня(?: теперь)?|я теперь)',

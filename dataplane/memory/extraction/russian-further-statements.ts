@@ -257,7 +257,7 @@ export const russianFurtherStatements: readonly StatementForm[] = [
   },
 ];
 
-/** Other word orders and omissions, each with the clause that replaces it for reading. */
+/** Statements with another word order or with omissions, each with the clause that replaces it before reading. */
 export const russianParaphrases: readonly Paraphrase[] = [
   // Words before the verb state a time or a place, as they may at the end.
   [

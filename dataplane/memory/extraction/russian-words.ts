@@ -16,7 +16,7 @@ export const russianNonPlaces =
 /** Matches verbs that need their subject: at the beginning of a sentence or after "I". */
 function atStart(words: string): RegExp {
   const adverbs = 'официально|недавно|наконец|вчера|сегодня|уже|на днях|на прошлой неделе|в прошлом (?:месяце|году)';
-  // A person who leaves out marks says two things of themselves in a row: "я сегодня устал уволился с работы".
+  // A person who leaves out marks may state two things in a row: "я сегодня устал уволился с работы".
   const before = '\\p{L}+л(?:а|и|ся|ась|ись)?|ой|ну|вот|тут|так|очень|что-то';
   return new RegExp(
     `(?:^|[,:;]\\s*|(?<![\\p{L}])(?:я|мы) )(?:(?:${adverbs}|${before}) )*(?:${words})(?![\\p{L}])`,
@@ -41,7 +41,8 @@ export const russianWords: Omit<StatementLanguage, 'forms' | 'paraphrases'> = {
     [/(?<!\s)\s+,/g, ','],
     [/ё/g, 'е'],
     [/Ё/g, 'Е'],
-    // What everybody says is a name where the speaker asks for the same.
+    // In a sentence about what everybody calls the speaker, the word is a name only if the speaker asks for the same
+    // name.
     [
       /(?<![\p{L}])(?:все|друзья|близкие|коллеги|домашние) (?:мне )?говорят (?=(?-i:\p{Lu})\p{L}+,? (?:и )?(?:(?:вы|ты) )?(?:тоже )?(?:так )?(?:же )?(?:говори|зови|называй)(?:те)?(?![\p{L}]))/giu,
       'меня зовут ',

@@ -326,7 +326,7 @@ describe('settleFacts', () => {
     expect(settleFacts(factsOf(said), [colour]).map(({ kind }) => kind)).not.toContain('ADD');
   });
 
-  it('a sentence that ends a fact and states one that is known deletes the ended one', () => {
+  it('a sentence that ends a fact and states a known fact deletes the ended fact', () => {
     const said = factsOf('испанский забросила, учу итальянский');
     const [before, now] = known(['Я учу испанский', 'учу итальянский']) as [KnownMemory, KnownMemory];
     expect(changed(settleFacts(said, [before, now]))).toMatchObject([

@@ -12,9 +12,9 @@ export type KnownMemory = {
   readonly text: string;
   readonly sameness: string;
   readonly topic: string | null;
-  /** Incremented by each change of the text. */
+  /** The version of the memory, which each change of the text increments. */
   readonly version: number;
-  /** When the person stated it last. */
+  /** When the person last stated the memory. */
   readonly statedAt: Date;
 };
 
@@ -30,7 +30,7 @@ export type FactDecision =
       readonly memoryId: string;
       /** The topic of the memory after the update. */
       readonly topic: string | null;
-      /** Whether other memories of the topic end with it (`endedWith`). */
+      /** Whether other memories of the topic end together with this one (`endedWith`). */
       readonly isWholeTopic: boolean;
       readonly reason: 'replaces';
     }
@@ -59,7 +59,7 @@ export type FactDecision =
 /**
  * Decides about the facts of one add in their order, against the memories of its scope. A repetition adds nothing, a
  * contradiction replaces the contradicted memory, and a request to forget deletes it. At most one decision changes a
- * memory: if one add states several facts about one topic, the last one counts. Nothing that was said earlier changes a
+ * memory: if one add states several facts about one topic, the last fact counts. An earlier statement never changes a
  * memory that was stated later (docs/decisions/0080).
  */
 export function settleFacts(
@@ -80,11 +80,11 @@ export function settleFacts(
   return decisions;
 }
 
-/** Renewals of one add are compared with at most so many memories in all; those behind them change nothing. */
+/** The renewals of one add are compared with at most this many memories in all; later renewals change nothing. */
 export const mostComparisons = 50_000;
 type Comparisons = { left: number };
 
-/** Facts of one add with the same subject exclude each other; the last one counts. */
+/** The subject of a fact. Facts of one add with the same subject exclude each other; the last fact counts. */
 function subjectOf({ statement, sameness, text, isGiven }: UserFact): string {
   return isGiven === true ? text : (statement?.topic ?? sameness);
 }
@@ -94,7 +94,7 @@ export function isStatedAfter({ source }: UserFact, { statedAt }: Pick<KnownMemo
   return statedAt > source.saidAt;
 }
 
-/** Whether a fact belongs to a memory that ended, or a later message about its topic ended it. */
+/** Whether a fact belongs to a memory that ended, or a later message about its topic has ended it. */
 function hasPassed(fact: UserFact, past: readonly PastMemory[]): boolean {
   return past.some(({ sameness, topic, statedAt }) => {
     if (sameness === fact.sameness) return statedAt >= fact.source.saidAt;
@@ -107,8 +107,8 @@ function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['r
 }
 
 /**
- * Decides about a sentence that states a change. The sentence replaces the known memory of its topic, or the one whose value
- * it ends or renews: by the statement that it also makes, or as a whole.
+ * Decides about a sentence that states a change. The sentence replaces the known memory of its topic, or the memory
+ * whose value it ends or renews: by the statement in the sentence, or by the whole sentence.
  */
 function settleChange(
   decisions: FactDecision[],
@@ -132,8 +132,8 @@ function settleChange(
 }
 
 /**
- * Replaces the memory of a topic that a sentence states to have changed.
- * @returns whether there is such a memory, or a statement of the same sentence has already settled the change
+ * Replaces the memory of a topic that changed according to a sentence.
+ * @returns whether such a memory exists, or a statement of the same sentence has already settled the change
  */
 function settleTopics(
   decisions: FactDecision[],
@@ -160,7 +160,7 @@ function settleTopics(
   return replaceAt(decisions, { at, place }, targets[0], (one) => isAbout(one.fact) && isChanged(statedBy(one.fact)));
 }
 
-/** The memories that a sentence may change: no other decision is about them, and none was stated later. */
+/** The memories that a sentence may change: no other decision is about them, and they were not stated later. */
 function changeable(
   decisions: readonly FactDecision[],
   fact: UserFact,
@@ -173,8 +173,9 @@ function changeable(
 }
 
 /**
- * Replaces a memory, or where there is none a fact that the same add stated before, by the fact at a place.
- * @returns whether there is one
+ * Replaces a memory by the fact at a place; if no such memory exists, a fact that the same add stated before is
+ * replaced.
+ * @returns whether something was replaced
  */
 function replaceAt(
   decisions: FactDecision[],
@@ -197,7 +198,7 @@ function replaceAt(
   return true;
 }
 
-/** Replaces the memory that fits a renewed value best; where two fit as well, the sentence changes nothing. */
+/** Replaces the memory that fits a renewed value best; if two fit equally well, the sentence changes nothing. */
 function settleRenewed(
   decisions: FactDecision[],
   at: number,
@@ -216,7 +217,7 @@ function settleRenewed(
     .toSorted((one, other) => other.fit - one.fit);
   const [best, second] = fits;
   if (best !== undefined && best.fit === second?.fit) return;
-  // What else the sentence states, such as "and I love cats", is no new value of the memory.
+  // Another statement of the sentence, such as "and I love cats", is not a new value of the memory.
   const isNew = (one: UserFact): boolean => one.statement?.holds === true && isOfKind(renewed, statedBy(one));
   const added = own.filter(([, one]) => one.kind === 'ADD');
   const place =
@@ -229,7 +230,9 @@ function settleRenewed(
 type StatedText = Pick<KnownMemory, 'text' | 'topic'>;
 const statedTexts = new WeakMap<UserFact, StatedText>();
 
-/** A fact as the memory that it becomes: one object, because its values are read once (`renewalFit`). */
+/**
+ * A fact as the memory that it becomes. It is always the same object, because its values are read once (`renewalFit`).
+ */
 function statedBy(fact: UserFact): StatedText {
   const stated = statedTexts.get(fact) ?? { text: fact.text, topic: fact.statement?.topic ?? null };
   statedTexts.set(fact, stated);
@@ -237,9 +240,9 @@ function statedBy(fact: UserFact): StatedText {
 }
 
 /**
- * Replaces the memory of a value that a sentence states to hold no longer, by the statement that the sentence also makes
- * or by the sentence as a whole. The memory is deleted if another one already has that statement.
- * @returns whether there is such a memory
+ * Replaces the memory of a value that is no longer valid according to a sentence, by the other statement of the
+ * sentence or by the whole sentence. If another memory already has that statement, the memory is deleted.
+ * @returns whether such a memory exists
  */
 function settleEnded(
   decisions: FactDecision[],
@@ -248,7 +251,7 @@ function settleEnded(
   known: readonly KnownMemory[],
 ): boolean {
   const sentence = (decisions[at] as FactDecision).fact;
-  // A value that the sentence itself repeats has not ended: "I'm from Norway, came over as a kid".
+  // A value that the sentence repeats has not ended: "I'm from Norway, came over as a kid".
   const isKept = (one: FactDecision): boolean =>
     one.kind === 'NONE' ? one.reason === 'known' && isWithin(one.fact, sentence) : one.kind !== 'ADD';
   const kept = new Set(decisions.flatMap((one) => ('memoryId' in one && isKept(one) ? [one.memoryId] : [])));
@@ -290,7 +293,7 @@ function hasAllTerms(text: string, terms: readonly string[]): boolean {
 }
 
 /**
- * Whether a change can be about several of the memories: "I gave that language up", said by a person who learns two.
+ * Whether a change can refer to several of the memories: "I gave that language up", said by a person who learns two.
  */
 function isAmbiguous(targets: readonly KnownMemory[]): boolean {
   const topics = new Set(targets.map(({ topic }) => topic ?? ''));
@@ -303,7 +306,7 @@ function isBefore({ source: one }: UserFact, { source: other }: UserFact): boole
   return one.message < other.message || (one.message === other.message && one.end <= other.start);
 }
 
-/** A statement that is the whole sentence would be a second memory with the same text beside the changed one. */
+/** A statement that is the whole sentence would become a second memory with the same text as the changed memory. */
 function hasTextOf(one: UserFact, sentence: UserFact): boolean {
   return one.text === sentence.text;
 }
@@ -353,7 +356,10 @@ function older(fact: UserFact, { memoryId }: KnownMemory): FactDecision {
   return { kind: 'NONE', fact, memoryId, reason: 'older than the known fact' };
 }
 
-/** Whether every term of a value is in another: "I no longer live in Berlin" is about "I live in Berlin with my wife". */
+/**
+ * Whether every term of one value occurs in another: "I no longer live in Berlin" is about "I live in Berlin with my
+ * wife".
+ */
 function isPartOf(value: string, whole: string): boolean {
   const terms = new Set(whole.split(' '));
   return value.split(' ').every((term) => terms.has(term));

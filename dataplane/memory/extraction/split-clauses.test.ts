@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { splitClauses } from './split-clauses.ts';
 
-/** Longer than any message: a pattern that takes quadratic time does not end within the time of a test. */
+/** This length exceeds any message: a pattern that takes quadratic time does not end within the time of a test. */
 const length = 400_000;
 
 test.each([

@@ -10,7 +10,7 @@ export type MessageClause = {
   readonly end: number;
   /** The sentence is a question or is retracted: its writer does not state it. */
   readonly isQuestion: boolean;
-  /** It belongs to others: it is quoted, or there is a verb of saying with another subject beside it. */
+  /** The clause belongs to others: it is quoted, or it is next to a verb of saying with another subject. */
   readonly isReported: boolean;
   /** The sentence that the clause belongs to. */
   readonly sentence: Place;
@@ -22,8 +22,8 @@ type Sentence = Place & { readonly isQuestion: boolean };
 // Users write the texts. Each pattern takes time in proportion to the text, because it begins only at the first
 // character of a run of marks or blanks; the end of a clause is found without a pattern.
 /**
- * Ends of sentences: marks before white space, line breaks, and what chats have in place of marks: emoticons, laughter and
- * abbreviations that comment a sentence. A mark inside a number or an address does not end one.
+ * Ends of sentences: marks before white space, line breaks, and replacements of marks in chats: emoticons, laughter and
+ * abbreviations that comment on a sentence. A mark inside a number or an address does not end a sentence.
  */
 const sentenceEnds =
   /(?<=\s)(?:[:;=][-']?[)(DP3]+|x+D+|\^+_*\^+|<3|\){2,})\)*(?=[\s.!…]|$)|(?<=\s)(?:a?(?:ha){2,}h?|(?:he){2,}h?|lo+l|lmao|rofl|tbh|imh?o|ngl|а?(?:ха){2,}х?|а?хах\p{L}*|ахах\p{L}*|(?:хе)+х?|лол|имхо|кмк)(?=[\s.!…]|$)|(?<![.!?…])[.!?…]+(?=["'’“»”)]*(?:\s|$))["'’“»”)]*|[\n\r]+|;\s/giu;
@@ -37,8 +37,8 @@ const printedScore = /\s*\((?:score[ :=]{0,2})?[01]\.\d{1,6}\)$/i;
 const longestScore = 20;
 
 /**
- * The clauses of a message in their order. A list mark or a quotation mark before one is left out. Marks inside of quoted
- * speech end no sentence.
+ * The clauses of a message in their order, without a preceding list mark or quotation mark. Marks inside of quoted
+ * speech do not end a sentence.
  */
 export function splitClauses(text: string): readonly MessageClause[] {
   const quotations = quotationsOf(text);

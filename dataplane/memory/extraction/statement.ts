@@ -19,7 +19,7 @@ export type StatementForm = {
   readonly pattern: RegExp;
   /** Name of the topic; with `about`, its stemmed terms follow. */
   readonly topic: string;
-  /** Whether the value is part of the topic: a person can like many things. */
+  /** Whether the value is part of the topic, because a person can like many things. */
   readonly isOpen?: true;
   /** The pattern itself contains the negation. */
   readonly isNegative?: true;
@@ -46,20 +46,22 @@ export type StatementLanguage = {
   readonly endings: Parameters<typeof endedValues>[0];
   /** Words before a statement that do not belong to it. */
   readonly fillers: RegExp;
-  /** A clause that is a wish, a condition, a report of what others said, or a request. */
+  /** Matches a clause that is a wish, a condition, a report of what others said, or a request. */
   readonly notStated: RegExp;
   /** Words that negate a statement; the statement is read without them. */
   readonly negations: readonly (readonly [RegExp, string])[];
   /** Matches a phrase that requests to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
-  /** Other wordings for the statements that the forms read; they are tried where no form reads the clause unchanged. */
+  /**
+   * Other wordings for the statements that the forms read; a paraphrase is tried if no form reads the unchanged clause.
+   */
   readonly paraphrases: readonly Paraphrase[];
   /** Words without meaning at the end of a clause. */
   readonly tails: readonly RegExp[];
   /** The full spelling of shortened words. A pattern must take time in proportion to the text, whatever a user writes. */
   readonly plain: readonly (readonly [RegExp, string])[];
-  /** Where a question or a request can begin in a sentence that has no mark before it. */
+  /** Places where a question or a request can begin in a sentence without a mark before it. */
   readonly asked: RegExp;
   /** Words that introduce the situation after a change. */
   readonly since: RegExp;

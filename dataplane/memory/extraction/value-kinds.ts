@@ -1,14 +1,14 @@
 import { analyse } from '#search/analysis/analyse';
 
-/** A kind of values, of which one can take the place of another one. */
+/** A kind of values; a new value of the kind can replace an earlier one. */
 export type ValueKind = {
   /** Topics of memories that state such a value; absent for times, which anything can have. */
   readonly topics?: RegExp;
-  /** Others give such things for good: "they gave us Macs". */
+  /** Such things can be given by others permanently: "they gave us Macs". */
   readonly isGiven?: true;
-  /** A switch to such a value lasts only where the sentence says since when. */
+  /** A switch to such a value is lasting only if the sentence states since when. */
   readonly isOfTheMoment?: true;
-  /** Stems of values whose words also name something else, so that a sentence that contains one names no new value. */
+  /** Stems of values whose words also have another meaning, so that a sentence with such a word names no new value. */
   readonly common?: ReadonlySet<string>;
   /** Terms that name such a value beside words for a change, without words for a switch: "I bank with Monzo now". */
   readonly cues?: ReadonlySet<string>;
@@ -16,7 +16,7 @@ export type ValueKind = {
   readonly values: ReadonlyMap<string, string>;
 };
 
-/** @param words the values, with the spellings of one value between slashes */
+/** @param words the values; slashes separate the spellings of one value */
 function valuesOf(words: string): ReadonlyMap<string, string> {
   const groups = words.split(' ').map((group) => group.split('/'));
   const named = groups.flatMap((spellings) => spellings.map((word) => [word, spellings[0] ?? word] as const));
@@ -25,7 +25,7 @@ function valuesOf(words: string): ReadonlyMap<string, string> {
 
 const termsOf = (words: string): ReadonlySet<string> => new Set(analyse(words));
 
-/** The values that the rules know: others are known only by the words around them. */
+/** The values that the rules know; other values are recognized only by the words around them. */
 export const valueKinds: readonly ValueKind[] = [
   {
     values: valuesOf(
@@ -76,7 +76,7 @@ export const valueKinds: readonly ValueKind[] = [
   },
   {
     topics: /^(?:learning|studies)/,
-    // People switch to another language in a conversation, too.
+    // People may also switch to another language in a conversation only.
     isOfTheMoment: true,
     common: termsOf('english английский russian русский'),
     values: valuesOf(

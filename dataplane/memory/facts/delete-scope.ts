@@ -13,7 +13,8 @@ type Deleted = { readonly deleted: number; readonly cancelled: number };
 /**
  * Permanently removes the memories of a scope with their history, and cancels the unfinished adds of that scope
  * (memory:delete-by-filter:irreversible). The record of the deletion contains no text. A scope of very many memories is
- * removed in several transactions: after a failure between two of them, the same deletion removes the others.
+ * removed in several transactions: after a failure between two of them, repeating the deletion removes the remaining
+ * memories.
  */
 export async function deleteScope(
   { sql: database }: Database,
@@ -41,7 +42,7 @@ export async function deleteScope(
   }
 }
 
-/** Ends the open adds of a scope, and removes the data of the client that ended ones still have. */
+/** Ends the open adds of a scope, and removes the data of the client from its ended adds. */
 async function cancelEvents(sql: TransactionSql, person: string, scope: Scope): Promise<number> {
   const cancelled = await sql`
     update memory.events set status = 'FAILED', error = 'the memories of this scope were deleted', ${withoutText(sql)},

@@ -8,13 +8,15 @@ import type { TextPorts } from './memory-text.ts';
 
 export type EmbedPorts = TextPorts & { readonly database: Database; readonly newId: () => string };
 
-/** Memories that one step takes. */
+/** Number of memories in one step. */
 const batch = 100;
-/** How long a worker that takes memories has them alone; after its death another one takes them. */
+/**
+ * How long a worker has the memories that it claims exclusively, seconds; after its death another worker claims them.
+ */
 const leaseSeconds = 120;
 /** The pause of a memory at which a model or the database failed. */
 const afterFailureSeconds = 15;
-/** The pause after an invalid vector, seconds: doubled with each further one. */
+/** The pause after an invalid vector, seconds; it is doubled after each further invalid vector. */
 const delay = { first: 60, most: 86_400 } as const;
 
 type Unembedded = {
@@ -26,8 +28,8 @@ type Unembedded = {
 
 /**
  * Adds vectors to a batch of memories that were written while no embedder was available, or with another profile; true
- * if there may be more. A text that the embedder answers with an invalid vector is delayed, longer each time, so that
- * such texts never delay the others (docs/design/memory.md, "Maintenance").
+ * if there may be more. A text for which the embedder returns an invalid vector is delayed, longer each time, so that
+ * such texts do not delay others (docs/design/memory.md, "Maintenance").
  * @throws ModelsError, SqlUnavailableError: the remaining memories are claimed again by the next step
  */
 export async function embedMissing(ports: EmbedPorts, signal: AbortSignal): Promise<boolean> {
@@ -67,9 +69,9 @@ async function takeMissing({ sql }: Database, key: string): Promise<readonly Une
 }
 
 /**
- * Returns memories after a failure. The first one, at which it came, waits: the next step begins with another. A memory
- * that a change has locked is skipped, because that change may wait for another one of these: the end of its lease
- * returns it.
+ * Releases memories after a failure. The first memory, at which the failure occurred, waits, so that the next step
+ * begins with another memory. A memory that a change has locked is skipped, because that change may wait for another
+ * one of these memories: it is released when its lease ends.
  */
 async function returnMissing({ sql }: Database, rows: readonly Unembedded[]): Promise<void> {
   const ids = rows.map(({ memory_id }) => memory_id);
@@ -105,8 +107,8 @@ async function storeVector(
 }
 
 /**
- * An empty vector for a text that the gateway refuses: the text is found by its words, and is not sent to the gateway
- * again.
+ * The vector of a text, or an empty vector if the gateway refuses the text: such a text is found by its words, and is
+ * not sent to the gateway again.
  */
 async function vectorOrNone(embed: () => Promise<Float32Array | undefined>): Promise<Float32Array | 'invalid'> {
   try {

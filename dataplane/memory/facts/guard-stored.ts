@@ -2,14 +2,14 @@ import type { StorageGuard } from '#checks/guard/storage-guard';
 import type { JsonValue } from '#kit/json/json-value';
 import { mapStrings } from '#kit/json/map-strings';
 
-/** The guard of everything that is stored, or the explicit choice of none. */
+/** The guard of every stored text, or the explicit choice to have no guard. */
 export type MemoryGuard = StorageGuard | 'unguarded';
 
 /**
  * Why a text is not stored. No message contains a text.
  * - `denied`: the policy denies it
  * - `unjudgeable`: no later attempt can judge it, or its masked form cannot be stored
- * - `unavailable`: there is no decision now
+ * - `unavailable`: no decision is possible now
  */
 type StoredFaultCode = 'denied' | 'unjudgeable' | 'unavailable';
 
@@ -25,7 +25,7 @@ export class StoredTextError extends Error {
 }
 
 /**
- * Texts in the form in which they may be stored: masked where the policy masks them (docs/design/memory.md, The
+ * The texts in the form in which they may be stored: masked if the policy masks them (docs/design/memory.md, The
  * guardrail).
  * @throws StoredTextError; the reason of the signal when it is aborted
  */
@@ -50,7 +50,8 @@ async function guardStoredTexts(
 }
 
 /**
- * The same for texts of memories. A masked text must not become blank, because a memory without a text would hide that something is missing.
+ * The texts of memories in the form in which they may be stored. A masked text must not become blank, because a memory
+ * without a text would hide that something is missing.
  * @throws StoredTextError
  */
 export async function guardMemoryTexts(

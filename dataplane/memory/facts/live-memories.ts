@@ -4,7 +4,7 @@ import { isLive, type MemoryRow, memoryColumns } from './memory-row.ts';
 
 type Scope = Parameters<typeof inScope>[1];
 
-/** A page of a list. Its rows follow a memory of an earlier page, or a number of rows. */
+/** A page of a list. Its first row follows a memory of an earlier page, or a number of skipped rows. */
 type Page = { readonly size: number; readonly after?: string | undefined; readonly offset?: number };
 
 /** The first of all ids in the order of a list. */
@@ -23,7 +23,7 @@ export async function listLive(
     order by m.memory_id desc limit ${size} offset ${offset}`;
 }
 
-/** The number of live memories of a scope of a person; maintenance deletes expired ones later. */
+/** The number of live memories of a scope of a person; maintenance deletes expired memories later. */
 export async function countLive(sql: Sql | TransactionSql, person: string, scope: Scope): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from memory.memories m

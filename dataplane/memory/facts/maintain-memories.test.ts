@@ -149,7 +149,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memori
   test('an expired memory that cannot be deleted is counted and tried again, and those of other persons are deleted', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;
-    // More than one statement reads, and all of them expired before the one of the other person.
+    // There are more expired memories than one statement reads, and all of them expired before the memory of the other
+    // person.
     await store(
       database,
       Array.from({ length: 101 }, (_, no) => `text ${no}`),

@@ -4,7 +4,7 @@ import type { Logger } from '#kit/log/logger';
 import { type EmbedPorts, embedMissing } from './embed-missing.ts';
 import { removeEndedEvents, removeExpired, removeExpiredSessions } from './remove-ended.ts';
 
-/** The parts of maintenance; each runs without waiting for the others. */
+/** The parts of maintenance; no part waits for another. */
 export const maintenanceParts = [
   'undelivered_events',
   'expired_sessions',
@@ -20,19 +20,19 @@ type MaintenanceOptions = {
   readonly everyMs: number;
   /** Ends events that no worker may try again; returns their number. */
   readonly failUndelivered: () => Promise<number>;
-  /** Packs the memories of a waiting person; returns whether there was one. */
+  /** Packs the memories of a waiting person; returns whether a person was waiting. */
   readonly packOne: () => Promise<boolean>;
   readonly onFailed: (part: MaintenancePart, error: unknown) => void;
 };
 
 /**
  * Removes expired data, adds missing vectors and packs segments, repeatedly until it is disposed. Each part works in
- * batches, immediately after a full one, and a part that fails leaves the others unaffected (docs/design/memory.md,
- * "Maintenance").
+ * batches and continues immediately after a full batch; a part that fails does not affect the others
+ * (docs/design/memory.md, "Maintenance").
  */
 export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions): AsyncDisposable {
   const { database } = ports;
-  /** Each returns whether more can be done immediately. */
+  /** Each step returns whether more work can be done immediately. */
   const steps: Readonly<Record<MaintenancePart, (signal: AbortSignal) => Promise<boolean>>> = {
     undelivered_events: async () => (await options.failUndelivered()) < 0,
     expired_sessions: () => removeExpiredSessions(database),

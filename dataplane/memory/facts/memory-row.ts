@@ -39,7 +39,7 @@ export function isLive(sql: Sql | TransactionSql) {
   return sql`m.deleted_at is null and (m.expires_at is null or m.expires_at > clock_timestamp())`;
 }
 
-/** When the person stated a memory last; rows that are older than the column have it in their source. */
+/** When the person stated a memory last; rows older than this column have the time in their source. */
 export function lastStated(sql: Sql | TransactionSql) {
   return sql`coalesce(m.stated_at, least((m.source->>'said_at')::timestamptz, m.updated_at))`;
 }

@@ -9,7 +9,8 @@ export type TextPorts = {
   /** Judges every text before it is stored. */
   readonly guard: MemoryGuard;
   /**
-   * The embedding profile of this installation; undefined if none is approved: memories are then found by words only.
+   * The embedding profile of this installation; undefined if no profile is approved: memories are then found by words
+   * only.
    */
   readonly profile: () => EmbeddingProfile | undefined;
   readonly analyse: (text: string) => readonly string[];
@@ -41,7 +42,7 @@ export async function embedTexts(
   }));
 }
 
-/** The same without a vector, for a text that is stored while no embedder is available. */
+/** A text without a vector, which is stored while no embedder is available. */
 export function unembedded({ analyse, countTokens }: TextPorts, text: string, topic: string | null): MemoryText {
   return { text, topic, tokens: countTokens(text), terms: analyse(text), vector: undefined, vectorsKey: undefined };
 }

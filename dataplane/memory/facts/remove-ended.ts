@@ -4,16 +4,16 @@ import { removeExpiredMemory } from './write-memory.ts';
 
 type RemovalPorts = { readonly database: Database; readonly newId: () => string };
 
-/** Rows that one statement removes. */
+/** Maximum number of rows that one statement removes. */
 const batch = 500;
-/** Expired memories that one statement reads. */
+/** Maximum number of expired memories that one statement reads. */
 const memoriesAtOnce = 100;
 /** Persons whose memories cannot be deleted, after which a call ends. */
 const mostLeftOut = 1_000;
-/** How long an ended event can be read. */
+/** How long an ended event can still be read. */
 const eventsKept = '30 days';
 
-/** Removes a batch of states of sessions that have expired; true if there may be more. */
+/** Removes a batch of session states that have expired; true if there may be more. */
 export async function removeExpiredSessions({ sql }: Database): Promise<boolean> {
   const rows = await sql`
     delete from memory.sessions where (person, session_id) in (
@@ -35,8 +35,8 @@ export async function removeEndedEvents({ sql }: Database): Promise<boolean> {
 }
 
 /**
- * Deletes all expired memories, with an entry in their history. Reads have already excluded them. A person whose memories
- * cannot be deleted is left out until the next call, so that those of all others are deleted.
+ * Deletes all expired memories, with an entry in their history. Reads already exclude expired memories. A person whose
+ * memories cannot be deleted is skipped until the next call, so that the memories of all others are deleted.
  * @param onFailed called for each person whose memories cannot be deleted
  * @throws SqlUnavailableError if the expired memories cannot be read
  */

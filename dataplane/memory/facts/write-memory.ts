@@ -9,7 +9,7 @@ export type MemoryText = {
   readonly topic: string | null;
   readonly tokens: number;
   readonly terms: readonly string[];
-  /** Undefined if no embedder was available. */
+  /** The vector of the text; undefined if no embedder was available. */
   readonly vector: Float32Array | undefined;
   /** The profile of the vector. */
   readonly vectorsKey: string | undefined;
@@ -23,7 +23,7 @@ type NewMemory = MemoryText & {
   readonly categories: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly source: object | null;
-  /** When the person stated the text, not later than the request that stores it. */
+  /** When the person stated the text, at the latest when the request that stores it was made. */
   readonly statedAt: Date;
   readonly expiresAt: Date | null;
 };
@@ -62,18 +62,18 @@ export async function insertMemory(
 
 type Replacement = MemoryText & {
   readonly source: object | null;
-  /** Null: now. */
+  /** When the person stated the text; null means now. */
   readonly statedAt: Date | null;
-  /** Undefined leaves the value unchanged. */
+  /** The metadata; undefined leaves the stored value unchanged. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly categories: readonly string[] | undefined;
-  /** Null: the memory never expires. */
+  /** When the memory expires; null means never. */
   readonly expiresAt: Date | null | undefined;
 };
 
 /**
- * Replaces the text of a live memory and returns the changed memory; undefined if none has this id. With the text that the
- * memory has, its source stays and its history gets no entry; a replacement that changes nothing leaves the row.
+ * Replaces the text of a live memory and returns the changed memory; undefined if no memory has this id. If the text is
+ * unchanged, the source is kept and the history gets no entry; if nothing changes, the row is not written.
  */
 export async function replaceMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
@@ -111,8 +111,8 @@ export async function replaceMemory(
 type Labels = Pick<Replacement, 'metadata' | 'categories'>;
 
 /**
- * Replaces metadata and categories of a live memory, whose text, source and vector stay, and returns the memory; undefined if
- * none has this id. Its history gets no entry.
+ * Replaces metadata and categories of a live memory, and returns the memory; undefined if no memory has this id. Text,
+ * source and vector are kept, and the history gets no entry.
  */
 export async function relabelMemory(
   { sql, person, changeNo }: PersonChange,
@@ -133,7 +133,7 @@ export async function relabelMemory(
   return changed;
 }
 
-/** Whether a memory has the metadata and categories of a replacement. */
+/** Whether a memory already has the metadata and categories of a replacement. */
 function hasAlready(before: MemoryRow, { metadata, categories }: Labels): boolean {
   return (
     (metadata === undefined || isDeepStrictEqual(before.metadata, metadata)) &&
@@ -141,7 +141,7 @@ function hasAlready(before: MemoryRow, { metadata, categories }: Labels): boolea
   );
 }
 
-/** Notes that the person stated the text of a memory again; nothing else of the memory changes. */
+/** Records that the person stated the text of a memory again; the rest of the memory is unchanged. */
 export async function restateMemory({ sql, person }: PersonChange, memoryId: string, statedAt: Date): Promise<void> {
   await sql`
     update memory.memories set stated_at = ${statedAt} where person = ${person} and memory_id = ${memoryId}`;
@@ -155,7 +155,7 @@ export function removeMemory(change: PersonChange, memoryId: string, askedAt?: D
   return remove(change, memoryId, { askedAt, onlyExpired: false });
 }
 
-/** The same for a memory that has expired. Returns false if it was renewed since it was read as expired. */
+/** Deletes a memory that has expired. Returns false if it was renewed after it was read as expired. */
 export function removeExpiredMemory(change: PersonChange, memoryId: string): Promise<boolean> {
   return remove(change, memoryId, { askedAt: undefined, onlyExpired: true });
 }

@@ -20,7 +20,7 @@ export async function addMemories(request: MemoryRequest): Promise<MemoryRespons
   return acceptMessages(request, key);
 }
 
-/** @param key the same key and body are the same event; without one each request is a new event */
+/** @param key requests with the same key and body are one event; without a key each request is a new event */
 export async function acceptMessages(request: MemoryRequest, key: string | undefined): Promise<MemoryResponse> {
   const { service, caller, body, traceId } = request;
   const read = readBodyAs(addMemoriesSchema, body, 'invalid_request');

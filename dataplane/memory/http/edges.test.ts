@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     async (created_at, day, said_at) => {
       const user = { user: `zone of ${said_at}` };
       const messages = [
-        // A message without a time has the zone of the next one.
+        // A message without a time uses the time zone of the next message.
         { role: 'user', content: 'I sold my car yesterday.' },
         { role: 'user', content: 'I moved to Porto yesterday.', created_at },
       ];
@@ -198,7 +198,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), at]));
     await given(user, { metadata: members(65), categories: ['c'], run_id: 'r' });
     const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
-    // The database orders names of one length by their bytes.
+    // The database orders names of equal length by their bytes.
     const last = Object.keys(members(65)).toSorted();
     const [at63 = '', at64 = ''] = last.slice(63);
     const value = members(65);

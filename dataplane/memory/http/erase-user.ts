@@ -8,7 +8,7 @@ import { dropPeople, memoryPartitionOf } from '../people/memory-partition.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { wrongUser } from './read-scope.ts';
 
-/** Erases the caller: memories, history, events, session states and the name. It cannot be undone. */
+/** Erases the caller: memories, history, events, session states and the name. The erasure cannot be undone. */
 export async function eraseUser(request: MemoryRequest): Promise<MemoryResponse> {
   const { service, caller, body, incoming, traceId } = request;
   const read = readBodyAs(eraseUserSchema, body, 'invalid_request');
@@ -23,7 +23,8 @@ export async function eraseUser(request: MemoryRequest): Promise<MemoryResponse>
     note: (sql) => service.audit.append(sql, [entry]),
   });
   if (person !== undefined) {
-    // The present partition is named, too, because it may be loading; a former one of a loaded person is in the list.
+    // The present partition is dropped, too, because it may be loading; a former partition of a loaded person is in the
+    // list.
     await service.index.drop(memoryPartitionOf(person, service.profile()));
     await dropPeople(service.index, (other) => other === person);
     service.announceErasure();

@@ -15,16 +15,18 @@ type Range = {
   readonly userId: string;
   /** Key of the row before; undefined at the beginning of the section. */
   readonly after: string | undefined;
-  /** Most rows. */
+  /** Maximum number of rows. */
   readonly rows: number;
-  /** Bytes of text after which no further row is read. */
+  /** Bytes of text after which no more rows are read. */
   readonly bytes: number;
 };
 
 type Keyed = { readonly key: string; readonly bytes: number };
 type ExportedRow = Keyed & { readonly shown: object };
 
-/** The next rows of a section in the order of their keys. The bytes exceed those of the range by one row at most. */
+/**
+ * The next rows of a section in the order of their keys. The text may exceed the limit of the range by at most one row.
+ */
 export async function readSection(
   sql: TransactionSql,
   section: ExportSection,
@@ -55,7 +57,7 @@ function show<T extends Keyed>(rows: readonly T[], shownOf: (row: T) => object):
 
 type Statement = ReturnType<Sql>;
 
-/** The first rows of a statement that selects `key` and `bytes`, up to the bound of bytes. */
+/** Limits a statement that selects `key` and `bytes` to its first rows, up to the bound of bytes. */
 function bounded(sql: TransactionSql, { bytes }: Range, rows: Statement) {
   return sql`
     select * from (

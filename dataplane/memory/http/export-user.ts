@@ -12,7 +12,7 @@ type Place = { readonly section: ExportSection; readonly after: string | undefin
 type Page = Record<ExportSection, object[]>;
 
 /**
- * A page of all data of the caller that the service stores, read in one snapshot of the database
+ * Answers with a page of all data of the caller that the service stores, read in one snapshot of the database
  * (docs/design/memory.md, "Export").
  */
 export async function exportUser({ service, caller, query }: MemoryRequest): Promise<MemoryResponse> {
@@ -50,7 +50,7 @@ async function readPage(
   let bytesLeft: number = memoryLimits.exportPageBytes;
   for (const section of exportSections.slice(exportSections.indexOf(from.section))) {
     const after = section === from.section ? from.after : undefined;
-    // One row more shows whether the section continues.
+    // One more row than the page has is read, to know whether the section continues.
     const found = await readSection(sql, section, { person, userId, after, rows: rowsLeft + 1, bytes: bytesLeft });
     const shown = found.slice(0, rowsLeft);
     page[section].push(...shown.map((row) => row.shown));

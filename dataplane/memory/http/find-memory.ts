@@ -2,7 +2,7 @@ import { isLive, type MemoryRow, memoryColumns } from '../facts/memory-row.ts';
 import { findPerson, type Person } from '../people/person.ts';
 import type { MemoryRequest } from './memory.ts';
 
-/** A live memory of the caller; undefined if none has this id. */
+/** A live memory of the caller; undefined if no memory has this id. */
 export async function findMemory({
   service,
   caller,

@@ -4,7 +4,7 @@ import { findMemory } from './find-memory.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf } from './read-scope.ts';
 
-/** One memory of the caller (memory:get:ok). */
+/** Answers with one memory of the caller (memory:get:ok). */
 export async function getMemory(request: MemoryRequest): Promise<MemoryResponse> {
   const found = await findMemory(request);
   return found === undefined ? failure('not_found') : success(memoryRecordOf(found.row, userIdOf(request.caller)));

@@ -25,7 +25,7 @@ type Bound = readonly [what: string, accepted: Request, refused: Request];
 const add = (body: object, headers: Record<string, string> = {}): Request => ['POST', '/v1/memories', body, headers];
 const find = (more: object): Request => ['POST', '/v1/memories/search', search(more)];
 const list = (query: string): Request => ['GET', `/v1/memories?${query}`];
-/** The same request with the greatest value and with one more. */
+/** Sends the same request twice: with the maximum value and with a value above it. */
 const upTo = (what: string, most: number, request: (count: number) => Request): Bound => [
   what,
   request(most),
@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of the mem
     expect((await memory.call(ann, ...add(said(), headers))).status).toBe(400);
   });
 
-  test('a body may have as many bytes as the limit, and a longer one is a 413', async () => {
+  test('a body may have as many bytes as the limit, and a longer body is refused with 413', async () => {
     const send = async (size: number) => {
       const json = JSON.stringify(said());
       const answer = await fetch(`${memory.url}/v1/memories`, {
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of the mem
     const user = { user: 'busy' };
     await memory.add(user, said());
     const { sql } = memory.database.database;
-    // No worker claims events that are due later.
+    // No worker claims these events, because they are due later.
     await sql`
       insert into memory.events (event_id, person, agent_id, infer, messages, digest, trace_id, due_at)
       select gen_random_uuid(), person, 'tutor', false, '[]', '', '', clock_timestamp() + interval '1 hour'

@@ -8,7 +8,7 @@ import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { memoryCursors } from './page-parameters.ts';
 import { readScope, userIdOf } from './read-scope.ts';
 
-/** Memories of a scope, the newest first, in pages that neither repeat nor miss one (memory:list:*). */
+/** Lists memories of a scope, the newest first, in pages that neither repeat nor miss a memory (memory:list:*). */
 export async function listMemories({ service, caller, query }: MemoryRequest): Promise<MemoryResponse> {
   const scope = readScope(caller, query);
   if ('kind' in scope) return scope;

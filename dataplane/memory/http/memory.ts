@@ -14,16 +14,16 @@ import type { MemorySearchPorts } from '../search/search-memories.ts';
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
   readonly index: SearchIndex & LoadedIndex;
-  /** Whether the settings name an embedding profile, which may not be approved at present. */
+  /** Whether the settings name an embedding profile; the profile need not be approved at present. */
   readonly isProfileNamed: boolean;
   readonly newId: () => string;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly clock: Clock;
-  /** The share of the index for the memories of one person. */
+  /** The share of the index that the memories of one person may use. */
   readonly room: () => IndexRoom;
   readonly quota: MemoryQuota;
   readonly onQuotaReached: (quota: QuotaName) => void;
-  /** Notifies workers that there may be work. */
+  /** Notifies workers that work may be waiting. */
   readonly hint: () => void;
   /** Notifies the other replicas that a person was erased. */
   readonly announceErasure: () => void;

@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service wi
     });
   });
 
-  test('a write that the database rolls back because of concurrent ones is repeated three times, then answered 503', async () => {
+  test('a write that the database rolls back because of concurrent writes is repeated three times, then answered 503', async () => {
     const { sql } = memory.database.database;
     const path = '/v1/sessions/conflicts/state';
     const set = (n: number) => memory.call(ann, 'POST', path, { state: { n }, ttl_seconds: 600 });

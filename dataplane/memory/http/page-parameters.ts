@@ -16,7 +16,7 @@ export const exportCursors = createCursors('export/v1', z.string().regex(exportK
 
 const { pageSize, scopeId } = memoryLimits;
 
-/** No stored id contains U+0000, because PostgreSQL cannot store it. */
+/** No stored id contains U+0000, because PostgreSQL cannot store this character. */
 function readScopeId(text: string): string | undefined {
   return text !== '' && text.length <= scopeId && !text.includes('\0') ? text : undefined;
 }
@@ -30,7 +30,7 @@ const scope = (name: string, description: string): Parameter<MemoryErrorCode> =>
   read: readScopeId,
 });
 
-/** The filters of lists and deletions; at least one is required. */
+/** The filters of lists and deletions; at least one filter is required. */
 export const scopeParameters: readonly Parameter<MemoryErrorCode>[] = [
   scope('agent_id', 'Memories of this agent.'),
   scope('run_id', 'Memories of this run.'),

@@ -89,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of the memory 
       events.call({ user, tenant }, 'POST', '/v1/memories', saying('kept'), headers);
     await events.add({ user: 'ann' }, saying('kept'));
     const { sql } = events.database.database;
-    // No worker claims events that are due later.
+    // No worker claims these events, because they are due later.
     await sql`
       insert into memory.events (event_id, person, tenant, agent_id, infer, messages, digest, trace_id, due_at)
       select gen_random_uuid(), person, tenant, 'tutor', false, '[]', '', '', clock_timestamp() + interval '1 hour'

@@ -7,12 +7,15 @@ export function userIdOf({ user }: TenantCaller): string {
   return user.subject;
 }
 
-/** The accepted forms of a user_id: the subject, alone or with its issuer. */
+/** The accepted forms of a user_id: the subject, with or without its issuer. */
 export function userNames({ user: { issuer, subject } }: TenantCaller): readonly string[] {
   return [subject, `${issuer}|${subject}`];
 }
 
-/** The error for a user_id of another caller (memory:error:wrong-user-id); undefined if there is none. */
+/**
+ * The error for a user_id of another caller (memory:error:wrong-user-id); undefined if the user_id is that of the
+ * caller.
+ */
 export function wrongUser(caller: TenantCaller, userId: string | undefined): MemoryError | undefined {
   return userId === undefined || userNames(caller).includes(userId) ? undefined : failure('wrong_user_id');
 }

@@ -16,9 +16,9 @@ import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf } from './read-scope.ts';
 
 /**
- * Replaces the text, metadata and categories that are sent; the next search returns the new text
- * (memory:update:visible-at-once). While no embedder is available, the text is found by its words immediately and by its meaning
- * later.
+ * Replaces the sent members of text, metadata and categories; the next search returns the new text
+ * (memory:update:visible-at-once). While no embedder is available, the text is found by its words immediately and by
+ * its meaning later.
  * @throws IndexFullError if the changed memory does not fit into the index
  */
 export async function updateMemory(request: MemoryRequest): Promise<MemoryResponse> {

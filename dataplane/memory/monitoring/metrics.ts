@@ -47,7 +47,7 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   dependencyFailed(error: unknown): void;
   /** Counts a request that was refused because a quota is reached. */
   quotaReached(quota: QuotaName): void;
-  /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
+  /** Receives whether the newest change of a followed file was refused, so that the earlier content is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
   /** The memories that this process stores are judged by no policy. */
   unguarded(): void;

@@ -24,7 +24,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the backlog that a sc
   });
   afterAll(() => memory?.[Symbol.asyncDispose]());
 
-  test('memories without a vector are counted up to the bound, and none are without a profile', async () => {
+  test('memories without a vector are counted up to the bound, and no memories are counted without a profile', async () => {
     await insert(200, Buffer.alloc(256));
     await insert(3, null);
     expect(await counted(true)).toEqual([3, 3]);
@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the backlog that a sc
     expect(await counted(true)).toEqual([mostCounted, mostCounted]);
   });
 
-  test('a memory counts as one without a vector when it has waited for an hour, and not before', async () => {
+  test('a memory counts as a memory without a vector when it has waited for an hour, and not before', async () => {
     await memory.database.database.sql`delete from memory.memories where vector is null`;
     await insert(4, null, 59);
     expect(await counted(true)).toEqual([0, 4]);

@@ -4,21 +4,21 @@ import type { Database } from '#sql/connect';
 export type EventBacklog = {
   /** Events that are neither SUCCEEDED nor FAILED. */
   readonly open: number;
-  /** Age of the oldest of them, seconds; 0 without one. */
+  /** Age of the oldest waiting event, seconds; 0 if none is waiting. */
   readonly oldestSeconds: number;
   /**
-   * Live memories that have had no vector for `missingMinutes` after their last change, at most `mostCounted`; 0 without a profile, where no memory
-   * needs one.
+   * Live memories that have had no vector for `missingMinutes` after their last change, at most `mostCounted`; 0
+   * without a profile, because then no memory needs a vector.
    */
   readonly unembedded: number;
-  /** Live memories whose next vector is delayed, because an invalid one came before. */
+  /** Live memories whose next attempt at a vector is delayed, because the last attempt returned an invalid one. */
   readonly delayed: number;
 };
 
 /** Maximum number of memories that are counted: each scrape reads no more rows of an index than this. */
 export const mostCounted = 10_000;
 
-/** How long a memory may wait for a vector before it is counted: the worker needs a while for a new one. */
+/** How long a memory may wait for a vector before it is counted: the worker needs some time for a new memory. */
 const missingMinutes = 60;
 
 /**

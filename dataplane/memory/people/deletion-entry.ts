@@ -7,9 +7,9 @@ import { personDigest } from './person.ts';
 type Request = { readonly caller: TenantCaller; readonly client: ClientClass; readonly traceId: string };
 
 /**
- * The audit entry of a deletion that leaves no text. It names the person by the digest of the record of erasures, because
- * the entry stays when the person is erased (docs/decisions/0071).
- * @param confirmationId that of the answer
+ * The audit entry of a deletion that removes the text completely. It names the person by the digest from the record of
+ * erasures, because the entry is kept when the person is erased (docs/decisions/0071).
+ * @param confirmationId the confirmation id of the answer
  */
 export function deletionEntry(
   action: 'memory.delete' | 'memory.erase',
@@ -21,7 +21,7 @@ export function deletionEntry(
   return changeEntry({ action, target }, { author: authorOf(caller), client, traceId }, now);
 }
 
-/** Headers of development mode state a name, which nothing verifies. */
+/** The headers of development mode name a person without verification. */
 function authorOf(caller: TenantCaller): AuditAuthor {
   const { tenant, user, agent } = caller;
   const digest = personDigest(caller);

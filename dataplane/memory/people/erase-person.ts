@@ -10,7 +10,7 @@ type Erasure = {
   readonly events: number;
   readonly sessions: number;
   readonly erased_at: string;
-  /** The number that the person had; undefined if the service stored nothing about the person. */
+  /** The former number of the person; undefined if the service stored nothing about the person. */
   readonly person: string | undefined;
 };
 
@@ -22,7 +22,7 @@ type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'session
 /**
  * Removes a person with all dependent rows, so that an add in progress no longer finds its event. Only a record without
  * text and name remains. A person with very many rows is removed in several transactions, events first: after a failure
- * between two of them, the same erasure removes the others, and its record counts those.
+ * between two of them, repeating the erasure removes the remaining rows, and its record counts only these.
  */
 export async function erasePerson({ sql: database }: Database, caller: TenantCaller, left: Left): Promise<Erasure> {
   for (let before: Counts = { memories: 0, history_entries: 0, events: 0, sessions: 0 }; ; ) {
@@ -32,7 +32,7 @@ export async function erasePerson({ sql: database }: Database, caller: TenantCal
   }
 }
 
-/** Removes as much as one transaction may; returns the counts until now, or the record after the last rows. */
+/** Removes as many rows as one transaction may remove; returns the counts so far, or the record after the last rows. */
 async function eraseMore(
   sql: TransactionSql,
   caller: TenantCaller,
@@ -40,7 +40,7 @@ async function eraseMore(
 ): Promise<Counts | Erasure> {
   const person = (await findPerson(sql, caller))?.person;
   const changeNo = person === undefined ? undefined : await beginChange(sql, person);
-  // Without the number, another erasure has removed the person.
+  // Without a number the person was already removed by another erasure.
   if (person === undefined || changeNo === undefined) return writeRecord(sql, caller, { left, counts: before });
   const events = await removeEvents(sql, person);
   const counts = { ...before, events: before.events + events };

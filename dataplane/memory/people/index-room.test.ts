@@ -32,7 +32,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
       select index_bytes::int as bytes, without_vector as missing from memory.people where user_key like ${`%"${user}"]`}`;
     return row;
   };
-  /** The service with an index in which `bytes` of one person fit. */
+  /** Opens the service with an index that has room for `bytes` of one person. */
   const withRoom = (bytes: number) => openMemory({ database, config: { indexBytes: Math.ceil((bytes * 3) / 2) } });
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
   });
   afterAll(() => database?.[Symbol.asyncDispose]());
 
-  test('an add that fills the index is stored, and the next one is refused before its messages are', async () => {
+  test('an add that fills the index is stored, and the next add is refused before its messages are stored', async () => {
     await using memory = await withRoom(3 * ofOne);
     const user = { user: 'ann' };
     for (const text of texts.slice(0, 3))
@@ -62,7 +62,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
     expect(await memory.add(user, given('chair and bed'))).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  test('an add that would exceed the index is FAILED and stores nothing, and one that reaches it is stored', async () => {
+  test('an add that would exceed the index is FAILED and stores nothing, and an add that reaches the limit is stored', async () => {
     await using memory = await withRoom(3 * ofOne + 1);
     const user = { user: 'bob' };
     const messages = texts.slice(0, 4).map((content) => ({ role: 'user', content }));
@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the bound of the inde
     expect(await memory.find(user, 'stool')).toContain('stool and mat');
   });
 
-  test('a change that needs more of a full index is refused, and one that needs as much is made', async () => {
+  test('a change that needs more of a full index is refused, and a change that needs the same size is made', async () => {
     await using memory = await withRoom(ofOne);
     const user = { user: 'cid' };
     const event = await memory.add(user, given(texts[0] as string));

@@ -1,13 +1,13 @@
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** The share of the index that the memories of one person may need: replaced memories take up to a third. */
+/** The share of the index that the memories of one person may need: replaced memories take up to a third of it. */
 const shareOfPerson = 2 / 3;
 
-/** The share of the index for the memories of one person. */
+/** The share of the index that the memories of one person may use. */
 export type IndexRoom = {
   /** Estimated bytes; more are refused. */
   readonly mostBytes: number;
-  /** Of the vectors that are still to be made; 0 without a profile. */
+  /** Dimension of the vectors that are still to be made; 0 without a profile. */
   readonly dimension: number;
 };
 
@@ -16,7 +16,7 @@ export function indexRoomOf(indexBytes: number, dimension: number | undefined): 
   return { mostBytes: Math.floor(indexBytes * shareOfPerson), dimension: dimension ?? 0 };
 }
 
-/** The memories of a person would need more of the index than it has for one person. Nothing was stored. */
+/** The memories of a person would need more of the index than one person may use. The change was not stored. */
 export class IndexFullError extends Error {
   constructor() {
     super('the memories of the user fill the index: delete memories');

@@ -2,8 +2,9 @@ import type { EmbeddingProfile } from '#models/ports';
 import { vectorsKey } from '#models/vectors-key';
 
 /**
- * The partition of the index with the memories of a person and their vectors of a profile; without one, with none. When the profile
- * gets another model or dimension it is another partition: vectors of two models are never in one.
+ * The partition of the index with the memories of a person and their vectors of a profile; without a profile, the
+ * partition without vectors. When the profile gets another model or dimension, another partition is used: a partition
+ * never has vectors of two models.
  */
 export function memoryPartitionOf(person: string, profile: EmbeddingProfile | undefined): string {
   return `${profile === undefined ? '' : vectorsKey(profile)}/${person}`;

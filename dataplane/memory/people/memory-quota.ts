@@ -1,14 +1,14 @@
 /** Configured limits of users and tenants (docs/remember-people.md, "Limits"). */
 export type MemoryQuota = {
-  /** Memories of one user that are neither deleted nor expired. */
+  /** Maximum number of memories of one user that are neither deleted nor expired. */
   readonly userMemories: number;
-  /** Users of one tenant about whom the service stores data. */
+  /** Maximum number of users of one tenant about whom the service stores data. */
   readonly tenantUsers: number;
-  /** Adds of one tenant that have not ended. */
+  /** Maximum number of adds of one tenant that have not ended. */
   readonly tenantOpenEvents: number;
 };
 
-/** Every quota that a request or an add may reach; `user_index` is the share of the index for one user. */
+/** The names of all quotas; `user_index` is the share of the index that one user may use. */
 export const quotaNames = [
   'user_open_events',
   'user_memories',

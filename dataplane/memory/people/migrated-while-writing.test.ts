@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('migrations of a datab
     ]);
   });
 
-  test('open events that an earlier release stored without a tenant after an upgrade get the one of their person', async () => {
+  test('open events that an earlier release stored without a tenant after an upgrade get the tenant of their person', async () => {
     await using opened = await openTestDatabase();
     const add = (sql: TransactionSql) => sql`
       insert into memory.events (event_id, person, infer, messages, digest, trace_id)

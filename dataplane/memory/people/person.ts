@@ -51,7 +51,7 @@ export async function lockPersonOf(
   if (full !== undefined) return undefined;
   await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
   const [row] = await lock();
-  // An erasure removed the row between both statements: the same request creates it again.
+  // An erasure removed the row between the two statements: a repeated call creates the row again.
   return row === undefined ? lockPersonOf(sql, caller, quota) : row.person;
 }
 

@@ -94,7 +94,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
 
   test('an erasure removes a memory with more history than one transaction removes, even with old statistics', async () => {
     const { sql } = memory.database.database;
-    // The statistics of the table that the tests before have emptied: one row in many pages.
+    // Updates the statistics of the table, which earlier tests have emptied: one row in many pages.
     await sql`vacuum (analyze, truncate off) memory.history`;
     await memory.say({ user: 'often' }, 'I live in Rome.');
     await sql`
@@ -126,7 +126,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(after.scans).toBeLessThan(100);
   });
 
-  // The others are deleted, because live ones are packed again after the deletion.
+  // The other memories are deleted, because live memories are packed again after the deletion.
   test.each([
     ['agent_id=tutor', { agent_id: 'tutor' }],
     ['run_id=today', { run_id: 'today' }],
@@ -166,7 +166,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of many m
     expect(after.read - before.read).toBeLessThan(1_000);
   });
 
-  test('a deletion of a scope reads the open events of the person, and of the ended ones those with texts alone', async () => {
+  test('a deletion of a scope reads the open events of the person, and only those ended events that have texts', async () => {
     await using own = await openMemory({ config: { role: 'api' } });
     const { sql } = own.database.database;
     const user = { user: 'busy' };

@@ -2,14 +2,14 @@ import type { TransactionSql } from '#sql/connect';
 import { inIndexedScope } from './scope-condition.ts';
 
 /**
- * Maximum number of memories, events and entries of history that one transaction removes. It must end before the
- * timeouts of statements and transactions, so that a person with any number of memories can be erased.
+ * Maximum number of memories, events and entries of history that one transaction removes. A transaction must end before
+ * the timeouts of statements and transactions, so that a person with any number of memories can be erased.
  */
 export const mostRemoved = { memories: 5_000, events: 5_000, history: 20_000 } as const;
 
 type Removed = {
   readonly memories: number;
-  /** Those among them that reads returned until now. */
+  /** How many of the removed memories were still returned by reads. */
   readonly live: number;
   readonly history: number;
   /** Whether the scope has no more memories. */
@@ -19,7 +19,7 @@ type Removed = {
 /**
  * Permanently removes memories of a scope with their history, as many as one transaction may remove. Replicas load the
  * memories of the person again, because they cannot determine which rows were deleted.
- * @param changeNo the number of the change, whose transaction holds the lock of the person
+ * @param changeNo the number of the change; its transaction holds the lock of the person
  */
 export async function removeMemories(
   sql: TransactionSql,
@@ -32,8 +32,8 @@ export async function removeMemories(
     select memory_id from memory.memories where person = ${person} and ${inIndexedScope(sql, scope)}
     order by memory_id limit ${mostRemoved.memories}`;
   const ids = sql.array(found.map(({ memory_id }) => memory_id));
-  // By the addresses of rows, which never change in this table: a join is planned with the statistics, which after a large
-  // removal expect one row where there are many.
+  // The rows are found by their addresses, which never change in this table: a join would be planned with the
+  // statistics, which after a large removal expect one row instead of many.
   const entries = await sql`
     delete from memory.history where ctid = any(array(
       select ctid from memory.history where memory_id = any(${ids}::uuid[]) limit ${mostRemoved.history}))

@@ -9,8 +9,8 @@ export function inScope(sql: Sql | TransactionSql, { agentId, runId }: Scope) {
 }
 
 /**
- * The same condition for live and deleted memories of a person, which the indexes of agents and runs have: no row of another
- * agent or run is read.
+ * The condition for live and deleted memories of a person, which the indexes of agents and runs support: no row of
+ * another agent or run is read.
  */
 export function inIndexedScope(sql: Sql | TransactionSql, { agentId, runId }: Scope) {
   const ofAgent = sql`hashtextextended(agent_id, 0) = hashtextextended(${agentId}, 0) and agent_id = ${agentId}`;

@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(
       modelsFile = join(parts.use(temporaryFolder()).path, 'models.yaml');
       await approve(words);
       const plain = hashedWords();
-      // The second model has other vectors for the same words.
+      // The second model returns other vectors than the first model for the same words.
       const embed: typeof plain.embed = async (profile, ...rest) => {
         const vectors = await plain.embed(profile, ...rest);
         return profile.model === 'words' ? vectors : vectors.map((vector) => vector.toReversed());

@@ -19,7 +19,7 @@ export type EntryRow = {
   readonly vector: string;
 };
 
-/** The columns of an EntryRow; vectors of another key than this one are left out. */
+/** The columns of an EntryRow; vectors of a different key are left out. */
 export function entryColumns(sql: Sql | TransactionSql, key: string | undefined) {
   return sql`
     memory_id, version, agent_id, run_id, role, categories, metadata, terms,
@@ -95,11 +95,14 @@ function lowerOf(
 type Members = {
   readonly attributes: Attributes;
   readonly present: Set<string>;
-  /** How many members may still be added. */
+  /** How many more members may be added. */
   left: number;
 };
 
-/** Adds the members of an object of metadata with those of inner objects. An inner object is present and has no value. */
+/**
+ * Adds the members of an object of metadata together with those of inner objects. An inner object itself counts as
+ * present but has no value.
+ */
 function addMembers(into: Members, path: string, object: Readonly<Record<string, unknown>>, depth: number): void {
   for (const [key, value] of Object.entries(object)) {
     if (into.left === 0) return;

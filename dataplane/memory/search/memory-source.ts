@@ -8,7 +8,7 @@ import { readSegments } from './segment-rows.ts';
 const pageSize = 1_000;
 const groupsAtOnce = 200;
 
-/** The memories of a person with the vectors of one profile, from which the index is built and which it follows. */
+/** The memories of a person with the vectors of one profile. The index is built from them and follows their changes. */
 export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
   const entries = readPartitions<string>(
     {
@@ -56,7 +56,7 @@ export function memorySource({ sql }: Pick<Database, 'sql'>): PackedSource {
   };
 }
 
-/** Undefined if some of the segments have vectors of another profile. */
+/** Reads the stored segments; undefined if some of them have vectors of another profile. */
 async function currentSegments(sql: Database['sql'], partition: string): ReturnType<PackedSource['segments']> {
   const { key = null, person } = partsOfPartition(partition);
   const found = await readSegments(sql, person);

@@ -10,8 +10,8 @@ export function innerPath(path: string, name: string): string {
 }
 
 /**
- * The path that a filter names in one text, such as `metadata.a.b` or `metadata.a\.b`. A backslash before a character
- * other than a dot or a backslash is a literal backslash.
+ * The path that a filter writes as one text, such as `metadata.a.b` or `metadata.a\.b`. A backslash that precedes
+ * neither a dot nor a backslash is a literal backslash.
  */
 export function readMetadataPath(text: string): string {
   const [, ...names] = text.split(/(?<!(?<!\\)(?:\\\\)*\\)\./);

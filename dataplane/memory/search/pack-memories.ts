@@ -9,7 +9,7 @@ import { changesOfPacking } from '../people/wait-for-packing.ts';
 import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
 import { insertSegment, type NewSegment, readSegments } from './segment-rows.ts';
 
-/** Changed memories that one packing takes. */
+/** Maximum number of changed memories in one packing. */
 const changesAtOnce = rowsOfSegment;
 /** The first bytes of a segment of this layout, Base64. */
 const markOfSegment = Buffer.from(Uint32Array.of(segmentMark).buffer).toString('base64');
@@ -26,11 +26,11 @@ type Erased = { readonly person: string; readonly change_no: null };
 type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: boolean };
 
 /**
- * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
+ * Packs changed memories of one waiting person into segments, so that a first search reads all of them at once. The
  * person is locked for the last write only, and nothing is written if memories were removed meanwhile. A failure delays
- * this person by a minute, so that other waiting persons are packed before.
- * @param key of the vectors (`vectorsKey`); undefined without a profile
- * @returns undefined if no person waits
+ * this person by a minute, so that other waiting persons are packed first.
+ * @param key the key of the vectors (`vectorsKey`); undefined without a profile
+ * @returns undefined if no person is waiting
  */
 export async function packMemories(database: Database, key: string | undefined): Promise<Packed | undefined> {
   let taken: string | undefined;
@@ -41,7 +41,7 @@ export async function packMemories(database: Database, key: string | undefined):
       return waiting === undefined ? undefined : await packPerson(sql, waiting, key);
     });
   } catch (error) {
-    // The failure of the packing is reported, not that of a delay for the same reason.
+    // If delaying fails for the same reason, the failure of the packing is reported, not that of the delay.
     if (taken !== undefined) await delayPacking(database, taken).catch(() => undefined);
     throw error;
   }
@@ -127,7 +127,7 @@ async function changedRows(
     order by change_no fetch first ${changesAtOnce} rows with ties`;
 }
 
-/** Packs the rows in turns, because searches of the same process wait meanwhile. */
+/** Packs the rows in several turns of the event loop, because searches of the same process wait meanwhile. */
 async function packRows(rows: readonly EntryRow[]): Promise<readonly Omit<NewSegment, 'vectorsKey'>[]> {
   const turns = new Turns();
   const entries: IndexEntry[] = [];

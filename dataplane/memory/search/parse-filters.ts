@@ -30,9 +30,9 @@ const everything: AttributeCondition = { and: [] };
 /**
  * Reads filters: an object of fields joined by AND, with the members AND, OR and NOT for compound conditions
  * (memory:search:scope-filter, memory:search:compound-filter). A field has a value, or an object of operators: eq, ne,
- * in, gt, gte, lt, lte, contains, icontains; the value "*" means that it is present. Fields are agent_id, run_id,
- * user_id, role, categories, created_at, updated_at and members of metadata.
- * @param names of the caller: a condition on another user is refused
+ * in, gt, gte, lt, lte, contains, icontains; the value "*" matches any value that is present. Fields are agent_id,
+ * run_id, user_id, role, categories, created_at, updated_at and members of metadata.
+ * @param names the names of the caller: a condition on another user is refused
  */
 export function parseFilters(json: unknown, names: readonly string[]): ParsedFilters {
   try {
@@ -81,7 +81,7 @@ class FilterReader {
     });
   }
 
-  /** Counts one part: every part costs time for every memory, even if it has no condition. */
+  /** Counts one part of a filter: every part costs time for every memory, even a part without a condition. */
   #count(at: Place): void {
     this.#parts += 1;
     if (this.#parts > filterLimits.parts) throw new Refusal(at, `has more than ${filterLimits.parts} conditions`);
@@ -115,7 +115,7 @@ class FilterReader {
         : value;
     const isForeign = (id: unknown): boolean => typeof id === 'string' && id !== '*' && !this.#names.includes(id);
     const ids: readonly unknown[] = typeof value === 'object' && value !== null ? Object.values(value).flat() : [value];
-    // Also in a form that is not supported, such as a list.
+    // Ids are checked even if the form of the filter is not supported, such as a list.
     if (ids.some(isForeign)) throw new WrongUser();
     if (typeof named === 'string') return everything;
     throw new Refusal(at, 'must be the id of the calling user');
@@ -198,7 +198,7 @@ function partOf(json: unknown, at: Place): string {
 
 const dateForm = z.union([z.iso.date(), z.iso.datetime({ local: true, offset: true })]);
 
-/** Milliseconds of an ISO 8601 date; one without a zone is in UTC. */
+/** Milliseconds of an ISO 8601 date; a date without a time zone is in UTC. */
 function timeOf(json: unknown, at: Place): number {
   const text = dateForm.safeParse(json).data;
   const withZone = text === undefined || text.length === 10 || /(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;

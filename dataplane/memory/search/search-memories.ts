@@ -26,7 +26,7 @@ type MemorySearch = {
   readonly call: ModelCall;
 };
 
-/** A query with the profile for which it was embedded; without a profile it is searched by words. */
+/** A query and the profile with which it was embedded; without a profile the search uses words only. */
 type EmbeddedQuery = {
   readonly profile: EmbeddingProfile | undefined;
   readonly vector: Float32Array | undefined;
@@ -45,7 +45,7 @@ const windowGrowth = 8;
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchMemories(ports: MemorySearchPorts, search: MemorySearch): Promise<FoundMemories> {
-  // The profile may change during the search: its query and its partition are of the same one.
+  // The profile may change during the search: the query and the partition use the profile that is read here.
   const profile = search.embedded === undefined ? ports.profile() : search.embedded.profile;
   const partition = memoryPartitionOf(search.person.person, profile);
   if (needsVector(search, profile)) loadMeanwhile(ports, search, partition);
@@ -69,7 +69,10 @@ function needsVector({ request: { mode }, embedded }: MemorySearch, profile: Emb
   return mode !== 'bm25' && embedded === undefined && profile !== undefined;
 }
 
-/** Loads the memories of the person while the query is embedded. A failure comes again when they are searched. */
+/**
+ * Loads the memories of the person while the query is embedded. A failure here is ignored, because the search itself
+ * would fail again.
+ */
 function loadMeanwhile({ index }: MemorySearchPorts, { person, call }: MemorySearch, partition: string): void {
   const nothing = {
     partition,
@@ -106,7 +109,9 @@ async function legsOf(
   return legs;
 }
 
-/** Undefined if memories changed between the choice of candidates and the decision about them. */
+/**
+ * The result of a search; undefined if memories changed between the choice of candidates and the decision about them.
+ */
 async function searchOnce(
   ports: MemorySearchPorts,
   search: MemorySearch,

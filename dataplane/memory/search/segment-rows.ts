@@ -5,7 +5,7 @@ const bytesOfPart = 49_152;
 
 type SegmentRow = {
   readonly number: number;
-  /** Of its vectors; null without vectors. */
+  /** The key of its vectors; null without vectors. */
   readonly vectorsKey: string | null;
   readonly ended: readonly number[];
   readonly bytes: Buffer;
@@ -16,15 +16,15 @@ type PartRow = {
   readonly segment: number;
   readonly profile_id: string | null;
   readonly bytes: number;
-  /** Null in all parts but the first. */
+  /** The ended rows; null in all parts except the first. */
   readonly ended: readonly number[] | null;
   readonly part: number;
   readonly data: string;
 };
 
 /**
- * The segments of a person in one snapshot, and the change up to which they reflect every change; undefined without
- * segments, or if memories were removed that the changes after the segments do not show.
+ * The segments of a person in one snapshot, and the number of the last change that they contain; undefined without
+ * segments, or if memories were removed and the later changes do not show that.
  * @param liveBelow only segments with fewer live rows than this
  */
 export async function readSegments(

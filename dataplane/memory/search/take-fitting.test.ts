@@ -49,7 +49,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('memories within a tok
     return taken;
   }
 
-  /** The database, with a count of its statements. */
+  /** A database that counts its statements. */
   function counting(): { readonly database: Database; readonly statements: () => number } {
     let count = 0;
     const sql = new Proxy(database.sql, {

@@ -9,16 +9,16 @@ type TakenMemories = {
   readonly tokens: number;
   /** Candidates that the person no longer has, or has in another version. */
   readonly dropped: number;
-  /** Whether no memory beyond these candidates fits. */
+  /** Whether all memories that fit are among these candidates. */
   readonly isComplete: boolean;
 };
 
 /** Number of candidates that one statement reads. */
 const pageSize = 200;
 /**
- * Candidates in addition to top_k that the first statement reads without a token budget, to replace those that have
- * changed. The memories of a person are in as many places of the table, so that each further one costs a first search a
- * read of the disk.
+ * How many more candidates than top_k the first statement reads without a token budget, to replace candidates that have
+ * changed. The memories of a person are spread over the table, so that for a first search each further candidate costs
+ * a read of the disk.
  */
 const spare = 10;
 /**
@@ -28,9 +28,10 @@ const spare = 10;
 const mostNamed = 1_000;
 
 /**
- * The best candidates within top_k and the token budget, in their order: one that does not fit is left out, and the next
- * that fits is taken (memory:search:token-budget). After a page with one that does not fit, PostgreSQL names the memories
- * that fit into the rest, so that a small rest does not read every memory of the person.
+ * The best candidates within top_k and the token budget, in their order: a candidate that does not fit is skipped, and
+ * the next one that fits is taken (memory:search:token-budget). After a page with a skipped candidate, PostgreSQL names
+ * the memories that fit into the remaining budget, so that a small remaining budget does not cause a read of every
+ * memory of the person.
  * @throws SqlUnavailableError; the reason of the signal, once it is aborted
  */
 export async function takeFitting(
@@ -83,7 +84,9 @@ function coversAll(fitting: ReadonlyMap<string, string> | undefined, fused: read
   return [...fitting.values()].every((id) => candidates.has(id));
 }
 
-/** Entry ids of the live memories of at most this many tokens, by memory id; undefined if there are too many to name. */
+/**
+ * Entry ids of the live memories of at most this many tokens, by memory id; undefined if there are too many to list.
+ */
 async function namedFitting(
   sql: Database['sql'],
   person: string,

@@ -4,7 +4,7 @@ import { type MemoryParts, type OpenedMemory, startMemory } from './start-memory
 
 export type { OpenedMemory } from './start-memory.ts';
 
-/** The service over a fresh database of this test file, or over one that the caller disposes. */
+/** Opens the service with a fresh database for this test file, or with a database that the caller disposes. */
 export async function openMemory(
   options: MemoryParts & { readonly database?: TestDatabase } = {},
 ): Promise<OpenedMemory> {

@@ -8,7 +8,7 @@ import { hashedWords } from '../../../e2e/support/hashed-words.ts';
 import type { MemoryConfig } from '../config.ts';
 import { createMemoryService, type MemoryOverrides } from '../service.ts';
 
-/** The caller of a request, as the headers of development mode name one. */
+/** The caller of a request, named by the headers of development mode. */
 type TestCaller = { readonly user?: string; readonly tenant?: string };
 
 type TestAnswer = {

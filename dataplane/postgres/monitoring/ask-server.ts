@@ -5,9 +5,9 @@ import type { HostPort } from '#kit/env/setting';
 const tlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 /**
- * Asks PostgreSQL whether it speaks TLS, the one question that it answers before authentication, while it recovers, and
- * when no connection is free. Resolves for every answer and for a refused connection: a server that shuts down refuses
- * them. @throws the reason of the signal
+ * Asks PostgreSQL whether it supports TLS: the only question that it answers before authentication, even while it
+ * recovers or has no free connection. Resolves for every answer and for a refused connection, because a server that
+ * shuts down refuses connections. @throws the reason of the signal
  */
 export function askServer({ host, port }: HostPort, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

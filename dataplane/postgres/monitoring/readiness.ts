@@ -13,7 +13,7 @@ type ServerFigures = {
   readonly oldestTransactionSeconds: number;
 };
 
-/** The result of one probe. It has no figures when the server has problems or no connection is free. */
+/** The result of one probe. It has no figures if the server has problems or no connection is free. */
 export type ServerProbe = { readonly problems: readonly string[]; readonly figures: ServerFigures | undefined };
 
 type DatabaseReadiness = {
@@ -80,7 +80,7 @@ async function probeServer({ url, password }: ServerAccess): Promise<ServerProbe
       where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     return { problems: [], figures };
   } catch (error) {
-    // Error 53300, too many connections: the server works, and clients have no other server to use.
+    // Error 53300, too many connections: the server works, and clients cannot use another server.
     if (error instanceof SqlUnavailableError && error.reason === '53300') return { problems: [], figures: undefined };
     return failed('PostgreSQL does not answer');
   }

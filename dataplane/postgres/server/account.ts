@@ -1,7 +1,10 @@
 /** The operating-system account that runs the PostgreSQL programs; undefined for the account of this process. */
 export type Account = { readonly uid: number; readonly gid: number };
 
-/** PostgreSQL refuses to run as root. These are the ids of the user nobody and the group nogroup on Linux. */
+/**
+ * PostgreSQL refuses to run as root, so it runs as the user nobody and the group nogroup, which have these ids on
+ * Linux.
+ */
 const nobody: Account = { uid: 65_534, gid: 65_534 };
 
 /** The account that runs PostgreSQL when this process is root. */

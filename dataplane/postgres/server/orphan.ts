@@ -46,7 +46,7 @@ function lockFile(data: string): string {
   return join(data, 'postmaster.pid');
 }
 
-/** The server that runs on the data folder; undefined when none runs. */
+/** The process id of the server that uses the data folder; undefined if no server runs. */
 function serverOf(data: string): number | undefined {
   const pid = Number(firstLine(lockFile(data)));
   if (!Number.isInteger(pid) || pid <= 1) return undefined;
@@ -54,8 +54,8 @@ function serverOf(data: string): number | undefined {
 }
 
 /**
- * Whether a process is a PostgreSQL server of this data folder, according to the system's process list. Other processes
- * are never stopped.
+ * Whether a process is a PostgreSQL server for this data folder, according to the system's process list. Other
+ * processes are never stopped.
  */
 function worksIn(pid: number, data: string): boolean {
   if (process.platform !== 'linux') return commandOf(pid)?.includes(data) === true;

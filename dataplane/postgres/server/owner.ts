@@ -16,7 +16,7 @@ export function setPassword(directory: ServerDirectory, password: string): Promi
   return runAlone(directory, `alter role ${owner} password ${literal(password)}`);
 }
 
-/** PostgreSQL's errors are not logged here: they quote the statement, which contains the password. */
+/** Errors of PostgreSQL are not logged here: they quote the statement, which contains the password. */
 const settings = {
   exit_on_error: 'on',
   huge_pages: 'off',

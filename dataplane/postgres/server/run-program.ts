@@ -7,7 +7,7 @@ import type { Binaries } from './binaries.ts';
 export type ServerDirectory = {
   readonly binaries: Binaries;
   readonly account: Account | undefined;
-  /** The data folder: it is the working folder of the program and its option -D. */
+  /** The data folder, which is both the working folder of the program and the value of its option -D. */
   readonly data: string;
 };
 

@@ -25,10 +25,11 @@ export type RunningServer = {
 };
 
 /**
- * Timeout of the server's start. It is long because an interrupted crash recovery would start again from the beginning.
+ * Timeout for the start of the server. It is long because an interrupted crash recovery would start from the beginning
+ * again.
  */
 const startMs = 600_000;
-/** Timeout of a fast shutdown. Then an immediate shutdown follows, and the next start recovers the database. */
+/** Timeout of a fast shutdown. An immediate shutdown follows, after which the next start recovers the database. */
 const stopMs = 20_000;
 
 /**
@@ -98,13 +99,14 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
 }
 
 const podSettings = {
-  // The chart admits 196 of all services (portcullis.checkConnections): twice those of the replicas, because in a rollout the
-  // former ones keep theirs until they end. One that is open takes up to 6 MiB: postgresql.resources of the chart has room for all.
+  // The chart allows services 196 connections in all (portcullis.checkConnections): twice the number that the replicas
+  // need, because during a rollout the former replicas keep their connections until they end. An open connection takes
+  // up to 6 MiB; postgresql.resources of the chart is enough for all of them.
   max_connections: 200,
   // The default for parallel queries is /dev/shm, which has 64 MiB in a pod whatever its memory limit, so that a large
   // query fails. System V segments are limited by the memory of the pod only.
   dynamic_shared_memory_type: 'sysv',
-  // In seconds. Without keepalives, the connection to a lost node stays open for two hours.
+  // Seconds. Without keepalives, the connection to a lost node stays open for two hours.
   tcp_keepalives_idle: 60,
   tcp_keepalives_interval: 10,
   tcp_keepalives_count: 6,
@@ -131,7 +133,7 @@ function watchStart(say: (line: string) => void) {
   };
 }
 
-/** Starts a process that waits for the exit of this one, also by SIGKILL, and then stops the server. */
+/** Starts a process that waits for the exit of this process, even by SIGKILL, and then stops the server. */
 async function endWithThisProcess(pid: number, ended: Promise<unknown>): Promise<void> {
   const command = ['/bin/sh', '-c', 'read -r _; kill -INT "$1"', 'portcullis-postgres-guard', String(pid)];
   const guard = startChild(command, { env: {}, ownGroup: true, stdin: 'open' });

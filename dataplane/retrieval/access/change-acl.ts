@@ -2,9 +2,9 @@ import type { Database } from '#sql/connect';
 import type { Note } from './change-author.ts';
 
 /**
- * Changes the labels of a document without its text: those of the live document, and those of every upsert that has not
- * taken effect, so that an older job never restores an older access list. An upsert that is submitted later decides
- * again. Locks: document, jobs, collection, as for every change of a document.
+ * Changes the labels of a document without its text: the labels of the live document, and of every upsert that has not
+ * taken effect yet, so that an older job never restores an older access list. An upsert that is submitted later sets
+ * the labels again. Locks: document, jobs, collection, as for every change of a document.
  * @returns `not_found` for a document that is neither live nor submitted
  */
 export async function changeAcl(
@@ -13,7 +13,7 @@ export async function changeAcl(
     readonly collectionId: string;
     readonly docId: string;
     readonly labels: readonly string[];
-    /** Is given the number of the document. */
+    /** Receives the number of the document. */
     readonly note: Note<string>;
   },
 ): Promise<'changed' | 'not_found'> {

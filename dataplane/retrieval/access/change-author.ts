@@ -25,7 +25,7 @@ export function tupleTarget(tuple: Tuple): AuditContent['target'] {
   return { type, id: tupleText(tuple) };
 }
 
-/** Headers of development mode state a name, which nothing verifies. */
+/** The headers of development mode name a person without verification. */
 export function authorOf({ tenant, user, agent }: TenantCaller): AuditAuthor {
   if (user.issuer === tenantIssuer(tenant)) return { kind: 'claimed', name: bounded(user.subject, nameLimits.claimed) };
   return { kind: 'token', ...named(user), actors: agent === undefined ? [] : [named(agent)] };
@@ -38,7 +38,7 @@ function named({ issuer, subject }: Subject): Subject {
   return { issuer: bounded(issuer, nameLimits.token), subject: bounded(subject, nameLimits.token) };
 }
 
-/** A shortened name could be that of another person; a digest cannot. */
+/** A shortened name could equal the name of another person; a digest cannot. */
 function bounded(name: string, most: number): string {
   return name.length <= most ? name : `sha256:${createHash('sha256').update(name).digest('hex')}`;
 }

@@ -10,7 +10,7 @@ export type ChangePorts = {
   readonly audit: Pick<AuditLog, 'append'>;
 };
 
-/** Changes of the relations of collections and groups, for each object one at a time, each with its audit entry. */
+/** Makes changes of the relations of collections and groups, one at a time per object, each with its audit entry. */
 export function createRelationChanges(ports: ChangePorts, logger: Pick<Logger, 'error'>): RecordedChanges {
   return createRecordedChanges(ports, {
     table: 'retrieval.relation_changes',

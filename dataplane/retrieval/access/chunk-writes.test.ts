@@ -25,7 +25,7 @@ async function claim({ ports }: OpenedIngest): Promise<ClaimedJob> {
   return job;
 }
 
-/** Submits an upsert, whose chunks are then written, and a later delete; `isDone` tells whether the change took effect. */
+/** Submits an upsert, whose chunks are written, and then a delete; `isDone` tells whether the change took effect. */
 const changes: readonly {
   readonly change: string;
   readonly apply: (ingest: OpenedIngest) => Promise<unknown>;

@@ -4,30 +4,33 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import { encodeName } from '#relations/subject';
 import { groupObject } from '#relations/tenant-object';
 
-/** The access list of a document as submitted (retrieval:document-acl:*). `scope` grants nothing. */
+/** The access list of a document as submitted (retrieval:document-acl:*). Its member `scope` grants no right. */
 type DocumentAcl = {
   readonly groups?: readonly string[] | undefined;
   readonly principals?: readonly string[] | undefined;
   readonly scope?: unknown;
 };
 
-/** Labels of documents without an access list: the owner of the collection, and every caller while it is public. */
+/**
+ * Labels of documents without an access list: one for the owner of the collection, and one for every caller while the
+ * collection is public.
+ */
 export const ownerLabel = 'owner';
 export const publicLabel = 'public';
 
-/** Longest label of a user; a longer one is hashed. */
+/** Longest label of a user; a longer label is hashed. */
 const maxUserLabel = 512;
 
-/** Whether a document has no access list; a scope alone grants nothing. */
+/** Whether a document has no access list; a scope alone grants no right. */
 export function isEmptyAcl(acl: DocumentAcl | undefined): boolean {
   return (acl?.groups ?? []).length + (acl?.principals ?? []).length === 0;
 }
 
 /**
- * The callers that may see a document, as labels of its chunks. Without an access list: every caller while the
+ * The callers that may see a document, as labels of its chunks. Without an access list they are every caller while the
  * collection is public, otherwise its owner only (retrieval:empty-acl:strictest), so that a collection that becomes
  * private shows less.
- * @param caller the submitter, whose issuer a bare principal belongs to
+ * @param caller the submitter; a principal without an issuer belongs to the submitter's issuer
  */
 export function documentLabels(
   acl: DocumentAcl | undefined,

@@ -64,7 +64,7 @@ export async function listedMembers(
   return tuples.flatMap(({ subject }) => holderOfSubject(subject, caller) ?? []);
 }
 
-/** Whether the user administers the installation. Claimed groups and agents do not count. */
+/** Whether the user administers the installation. Claimed groups and agents are ignored. */
 export function administers(relations: Relations, { user }: TenantCaller): Promise<boolean> {
   return relations.check(userSubject(user), 'administer', controlPlane);
 }
@@ -76,7 +76,7 @@ function tupleOf(
   return { subject: subjectOfHolder(holder, caller), relation, object };
 }
 
-/** Before anything is stored about it. @throws RelationsModelError */
+/** This check precedes everything that is stored about the change. @throws RelationsModelError */
 function checked(tuple: Tuple): Tuple {
   checkChange([tuple]);
   return tuple;

@@ -6,7 +6,7 @@ import { groupObject, membersOfGroup, readGroupObject } from '#relations/tenant-
 import { readPrincipal } from './document-labels.ts';
 
 /**
- * The subject of relations that a body names; a bare name belongs to the issuer of the caller's user.
+ * The subject of relations that a body names; a name without an issuer belongs to the issuer of the caller's user.
  * @throws RelationsModelError for a name that is too long for a store
  */
 export function subjectOfHolder({ user_id, agent_id, group }: Holder, caller: TenantCaller): string {

@@ -55,7 +55,7 @@ export async function moveCollection(
   });
 }
 
-/** Whether another level fits below a collection that exists. */
+/** Whether the tree allows another level below an existing collection. */
 export async function hasRoomBelow(sql: Sql, tenant: string, parentId: string): Promise<boolean> {
   return (await withAncestors(sql, tenant, parentId)).length < mostLevels;
 }
@@ -71,7 +71,8 @@ async function replaceParent(
   const change = replacementOf(held, wanted === undefined ? [] : [{ subject: wanted, relation: 'parent', object }]);
   if (change === undefined) return;
   if (relations.joinsTransactions) return relations.replace(change, sql);
-  // Outside of this transaction: it must be there if the process dies after the next statement.
+  // This statement is outside of the transaction, because its row must exist if the process dies after the next
+  // statement.
   await database.sql`
     insert into retrieval.collection_moves (collection_id, tenant, parent_id, entry)
     values (${collectionId}, ${tenant}, ${parentId}, ${JSON.stringify(entry)})`;

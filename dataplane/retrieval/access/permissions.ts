@@ -16,7 +16,7 @@ export type GuardedCollection = {
 /*
  * Every function queries the store of relations again, so that a revoked right has no effect on the next request
  * (retrieval:acl:revoked-next-request), and throws RelationsUnavailableError if the store does not answer. A collection
- * of another tenant grants nothing. Claimed groups count for the user, never for the agent.
+ * of another tenant grants no right. Claimed groups count for the user, never for the agent.
  */
 
 /** Whether the user, or the agent that acts for the user, may read the collection. */
@@ -46,8 +46,8 @@ export async function mayWrite(
 }
 
 /**
- * Whether the user may write the collection: the documents that a writer sees depend on the user, not on the agent that
- * acts.
+ * Whether the user may write the collection: which documents a writer sees depends on the user, not on the agent that
+ * acts for the user.
  */
 export async function userWrites(
   relations: Relations,
@@ -70,7 +70,7 @@ export async function owns(
 
 /**
  * The labels with which the user sees documents of a collection that the request may read; `every` if the right to read
- * the collection decides. The agent adds none (retrieval:acl:user-not-agent).
+ * the collection decides. The agent adds no labels (retrieval:acl:user-not-agent).
  */
 export async function visibleLabels(
   relations: Relations,
@@ -93,8 +93,8 @@ export async function visibleLabels(
 }
 
 /**
- * Ids of the collections of the tenant that the request may read by a relation; public ones are not included. `too_many` if the
- * caller has more relations than the store lists: `readableAmong` answers then.
+ * Ids of the collections of the tenant that the request may read by a relation, without the public ones. `too_many` if
+ * the caller has more relations than the store lists: `readableAmong` must be used then.
  */
 export async function readableCollections(
   relations: Relations,
@@ -131,7 +131,7 @@ export async function readableAmong(
 
 /**
  * The initial tuples of a collection of the caller: its owner, and its parent, which the caller must be allowed to
- * write. The caller has already found the parent in its tenant.
+ * write. The calling function has already found the parent in the tenant.
  */
 export async function beginningOf(
   relations: Relations,

@@ -16,7 +16,7 @@ const longestSeconds = 30;
 /** Maximum number of moves of newer releases that a process reports. */
 const mostReported = 1_000;
 
-/** Until the end of the transaction: no other move of the tenant is in progress. */
+/** Locks until the end of the transaction: no other move of the tenant is in progress. */
 export async function lockParents(sql: TransactionSql, tenant: string): Promise<void> {
   await takeNamedLock(sql, lockOf(tenant));
 }

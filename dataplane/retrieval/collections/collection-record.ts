@@ -2,7 +2,7 @@ import type { Collection, RetrievalMode } from '#contracts/retrieval';
 import { retrievalLimits } from '#contracts/retrieval';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A collection that is not deleted, from its row and the row of its newest version. */
+/** A collection that is not deleted, read from its row and the row of its newest version. */
 export type CollectionRecord = {
   readonly collectionId: string;
   readonly tenant: string;
@@ -34,7 +34,7 @@ export type CollectionRecord = {
   readonly reindex: Collection['reindex'] | null;
   /** The UID of the resource that manages it; null for a collection that was created over HTTP. */
   readonly managedBy: string | null;
-  /** Whether that resource declares the place of the collection, too. */
+  /** Whether that resource also declares the place of the collection. */
   readonly parentManaged: boolean;
 };
 
@@ -74,7 +74,7 @@ export type CollectionPage = {
   readonly limit?: number | undefined;
 };
 
-/** Collections of a tenant: those with one of the ids, and all public ones; in the order of their names. */
+/** Collections of a tenant: those with one of the ids, and all public collections, in the order of their names. */
 export async function listVisibleCollections(
   sql: Sql,
   { tenant, ids }: { readonly tenant: string; readonly ids: readonly string[] },

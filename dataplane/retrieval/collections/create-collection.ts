@@ -20,10 +20,10 @@ type NewCollection = {
 };
 
 /**
- * Creates a collection with its owner. The row is locked from its insert to the commit, and the tuples are granted in
- * between, so that a visible collection has its owner. Tuples of a failed creation are removed before another
- * collection gets their id.
- * @returns `taken` if the id or the name is in use, or the id was in use before
+ * Creates a collection with its owner. The row is locked from its insert to the commit, and the tuples are granted
+ * before the commit, so that a visible collection always has its owner. Tuples of a failed creation are removed before
+ * another collection gets the same id.
+ * @returns `taken` if the id or the name is in use, or the id was used earlier
  */
 export async function createCollection(
   database: Database,

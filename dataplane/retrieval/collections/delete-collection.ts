@@ -4,7 +4,7 @@ import type { Note } from '../access/change-author.ts';
 /**
  * Marks a collection as deleted: no later request finds it, and its contents are removed in the background. The row
  * stays, so that its id is never used again; its name can be used again.
- * @returns `has_children` if a collection below it is not deleted
+ * @returns `has_children` if the collection has a child that is not deleted
  */
 export async function deleteCollection(
   { sql: database }: Database,

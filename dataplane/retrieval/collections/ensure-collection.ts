@@ -14,7 +14,7 @@ type Declared = EnsureCollection & {
   readonly tenant: string;
   readonly collectionId: string;
   readonly emptyAclPolicy: 'reject' | 'strictest';
-  /** The object of relations of the collection, and the tuple of its owner. */
+  /** The name of the collection in the store of relations, and the tuple of its owner. */
   readonly object: string;
   readonly owned: Tuple;
   /** The creation, a change of the declared place, or of the declared members. */
@@ -26,10 +26,11 @@ type Ensured =
   | { readonly kind: 'conflict'; readonly over: ManagedConflict };
 
 /**
- * Brings a collection into the state that its resource declares; a change of the profile is left to a reindex. Nothing
- * is written without a difference. A collection of another manager is never changed, nor is one that was created over
- * HTTP and must not be adopted. A conflict changes nothing, except that a public collection of this manager is closed if
- * its resource declares it private, and that a taken name leaves the other members as declared.
+ * Brings a collection into the state that its resource declares; a change of the profile is left to a reindex. Without
+ * a difference nothing is written. A collection of another manager is never changed, and neither is a collection that
+ * was created over HTTP unless it may be adopted. A conflict changes nothing, with two exceptions: a public collection
+ * of this manager is closed if its resource declares it private, and if its name is taken, the other members are still
+ * set as declared.
  */
 export async function ensureCollection(ports: ChangePorts, declared: Declared): Promise<Ensured> {
   const { database, relations } = ports;
@@ -56,7 +57,7 @@ export async function ensureCollection(ports: ChangePorts, declared: Declared): 
   const placed = await place(ports, declared, (await findCollection(sql, tenant, { id: collectionId })) ?? present);
   const { name } = collection;
   if (placed.kind === 'conflict' || placed.record.name === name) return placed;
-  // A taken name must not hold up who may read the collection.
+  // A change of the access list must take effect even if the new name is taken, so that the name is changed last.
   if ((await updateCollection(database, at, { name })) === 'taken') return conflict('name');
   return { kind: 'ensured', record: { ...placed.record, name } };
 }
@@ -112,7 +113,7 @@ async function place(
   return { kind: 'ensured', record: { ...record, parentId, parentManaged } };
 }
 
-/** From this commit on a move over HTTP is refused, or allowed again. */
+/** From this commit on, a move over HTTP is refused or allowed again. */
 async function keepPlacing(
   sql: Sql,
   { collectionId, parentManaged }: { readonly collectionId: string; readonly parentManaged: boolean },
@@ -138,7 +139,7 @@ function create(
   });
 }
 
-/** If two resources adopt one collection concurrently, one of them succeeds. */
+/** If two resources adopt one collection concurrently, only one of them succeeds. */
 async function adoptFree(sql: Sql, adopted: Pick<Declared, 'collectionId' | 'manager'>): Promise<boolean> {
   const rows = await sql`
     update retrieval.collections set managed_by = ${adopted.manager}
@@ -150,7 +151,7 @@ function conflict(over: ManagedConflict): Ensured {
   return { kind: 'conflict', over };
 }
 
-/** Why an existing collection is not the declared one. */
+/** The reason why an existing collection cannot become the declared one. */
 function conflictWith(
   present: CollectionRecord,
   { manager, adopt, isOwner, collection }: EnsureCollection & { readonly isOwner: boolean },
@@ -168,7 +169,7 @@ async function takenBy(sql: Sql, tenant: string, name: string): Promise<ManagedC
   return (await findCollection(sql, tenant, { name })) === undefined ? 'collection_id' : 'name';
 }
 
-/** Whether the members other than name, place and profile are the declared ones. */
+/** Whether the members other than name, place and profile have the declared values. */
 function isSame(present: CollectionRecord, { collection: declared, emptyAclPolicy }: Declared): boolean {
   const [held, wanted] = [present.retrievalDefaults, declared.retrieval_defaults];
   return (

@@ -1,6 +1,6 @@
 import type { Database } from '#sql/connect';
 
-/** Ends the management by a resource: afterwards the collection is like one that was created over HTTP. */
+/** Ends the management by a resource: afterwards the collection is like a collection that was created over HTTP. */
 export async function releaseCollection(
   { sql }: Database,
   released: { readonly tenant: string; readonly collectionId: string; readonly manager: string },

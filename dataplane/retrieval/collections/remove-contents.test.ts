@@ -29,7 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     await migrate(database, relationTables(store));
     relations = await openRelations(store, database, undefined);
     const audit = await openPostgresAudit(database, 'retrieval');
-    // As for a store outside of the database, whose changes are stored before they are made.
+    // A store that behaves as if outside of the database: its changes are recorded before they are made.
     const outside = { ...relations, joinsTransactions: false };
     relationChanges = createRelationChanges({ database, relations: outside, audit }, unwrittenLogger);
   });
@@ -68,7 +68,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     const { database } = opened;
     await insertDocuments(database, ingest.collectionId, { documents: 5, chunksOfEach: 1 });
     await using writer = database.alone({ statementTimeoutMs: 120_000 });
-    // In MiB, in the order of the removal.
+    // Sizes in MiB, in the order of the removal.
     await writer.sql`
       update retrieval.documents d set text = repeat('x', 1024 * 1024 * mib)
       from (select doc, (array[32, 31, 1, 65, 1])[row_number() over (order by doc)] as mib from retrieval.documents) t
@@ -99,7 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the removal of delete
     expect(await stored()).toBeUndefined();
   });
 
-  /** Deletes the collection and a second one; each has one document. */
+  /** Deletes the collection and a second collection; each has one document. */
   async function deleteTwo(): Promise<void> {
     const { database } = opened;
     for (const id of [ingest.collectionId, await insertCollection(database)]) {

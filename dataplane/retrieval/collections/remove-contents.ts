@@ -16,12 +16,15 @@ type RemovalPorts = {
 
 type DeletedCollection = { readonly tenant: string; readonly collectionId: string };
 
-/** Documents that one transaction removes at most, and bytes of their texts after which it removes no further one. */
+/**
+ * Maximum number of documents that one transaction removes, and the bytes of their texts after which it removes no more
+ * documents.
+ */
 const batch = { documents: 100, textBytes: 64 * 2 ** 20 } as const;
 
 /**
- * Maximum number of jobs that one transaction removes: it must end before its timeout, however many jobs a document
- * has.
+ * Maximum number of jobs that one transaction removes: the transaction must end before its timeout, however many jobs a
+ * document has.
  */
 export const mostJobsRemoved = 5_000;
 
@@ -87,8 +90,8 @@ async function removeRest(ports: RemovalPorts, { tenant, collectionId }: Deleted
 }
 
 /**
- * Removes a batch of documents with all dependent rows. Jobs and chunks are removed before their documents, because a document
- * may have more of them than one transaction removes.
+ * Removes a batch of documents with all dependent rows. Jobs and chunks are removed before their documents, because a
+ * document may have more of them than one transaction removes.
  */
 async function removeDocuments({ database, objects }: RemovalPorts, collectionId: string): Promise<number> {
   const { sql } = database;

@@ -39,7 +39,7 @@ export async function updateCollection(
       return rows.length > 0;
     })
     .catch((error: unknown) => {
-      // For two concurrent changes to the same free name, the unique index decides.
+      // If two concurrent changes set the same free name, the unique index decides.
       if (error instanceof SqlStatementError && error.sqlState === uniqueViolation) return false;
       throw error;
     });

@@ -1,17 +1,17 @@
 /** Quality of one ranking, each from 0 to 1. */
 export type RankMeasures = {
-  /** Discounted gain of the first results over that of the best order (Järvelin and Kekäläinen 2002). */
+  /** Discounted gain of the first results divided by that of the best order (Järvelin and Kekäläinen 2002). */
   readonly ndcg: number;
   /** Share of the relevant documents among the first results. */
   readonly recall: number;
-  /** 1 over the place of the first relevant document; 0 if there is none among the first results. */
+  /** 1 divided by the place of the first relevant document; 0 if the first results contain no relevant document. */
   readonly reciprocalRank: number;
 };
 
 /**
  * Measures the first `depth` documents of a ranking.
- * @param found ids of documents, best first, each once
- * @param grades of the relevant documents, at least one; a grade g has the gain 2^g - 1
+ * @param found ids of documents, best first, without duplicates
+ * @param grades the grades of the relevant documents, at least one; a grade g has the gain 2^g - 1
  */
 export function rankMeasures(
   found: readonly string[],
@@ -39,7 +39,7 @@ export function meanMeasures(all: readonly RankMeasures[]): RankMeasures {
   };
 }
 
-/** The value below or at which a share of the values lies, by the nearest rank. */
+/** The value such that a share of the values is less than or equal to it, by the nearest rank. */
 export function quantileOf(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

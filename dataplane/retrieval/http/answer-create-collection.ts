@@ -71,14 +71,16 @@ async function isFull({ sql }: Database, tenant: string, most: number): Promise<
   return (row?.count ?? 0) >= most;
 }
 
-/** Which member is taken; an id may be that of another tenant, about whose collection nothing more is said. */
+/**
+ * The failure that names the taken member; if the id belongs to another tenant, no more is said about that collection.
+ */
 async function takenFailure(
   { name, collection_id: id }: CreateCollection,
   { sql }: Database,
   tenant: string,
 ): Promise<RetrievalResponse> {
   const isNamed = (await findCollection(sql, tenant, { name })) !== undefined;
-  // Without an id of the caller, only the name can have been taken, even if that collection was deleted meanwhile.
+  // If the caller gave no id, only the name can be taken, even if the other collection was deleted meanwhile.
   if (isNamed || id === undefined) {
     return failure('conflict', [{ path: 'name', message: 'is the name of another collection: choose another one' }]);
   }

@@ -6,7 +6,7 @@ import { documentCursors } from './page-parameters.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { selectDocuments } from './select-documents.ts';
 
-/** Lists the documents of a collection that the caller may see at present; a writer sees every live one. */
+/** Lists the documents of a collection that the caller may see at present; a writer sees every live document. */
 export async function answerListDocuments(request: RetrievalRequest): Promise<RetrievalResponse> {
   const selected = await selectDocuments(request);
   if (selected.kind === 'error') return selected;

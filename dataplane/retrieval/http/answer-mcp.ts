@@ -26,7 +26,7 @@ export async function answerMcp(request: RetrievalRequest): Promise<RetrievalRes
   return { kind: 'success', status: answer === undefined ? 202 : 200, body: answer };
 }
 
-/** Collections of one answer, as many as a page of the API has at most: a model reads all of them. */
+/** Number of collections of one answer, at most a page of the API: a model reads all of them. */
 const listedCollections = 200;
 const collectionsArguments = z.strictObject({ after: z.string().min(1).max(retrievalLimits.name).optional() });
 

@@ -9,7 +9,7 @@ import { findNamed } from './find-readable.ts';
 import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Moves a collection of the caller below another one that the caller may write, or to the top level. */
+/** Moves a collection of the caller below another collection that the caller may write, or to the top level. */
 export async function answerMoveCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(collectionMoveSchema, request.body);
   if (read.kind === 'error') return read;

@@ -70,12 +70,12 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
 
 async function reachedLimit(
   { service, caller }: RetrievalRequest,
-  /** With the bytes of each content_ref that has `bytes`. */
+  /** Each document with the bytes of its content_ref, if the content_ref has the member `bytes`. */
   submitted: ReadonlyMap<SubmittedDocument, number>,
   collections: readonly CollectionRecord[],
 ): Promise<SubmitLimit | undefined> {
   const { sql } = service.database;
-  // A repeated submit adds nothing, and its answer is that of the first one.
+  // A repeated submit adds nothing and gets the same answer as the first submit.
   const additions = await withoutDuplicates(sql, [...submitted.keys()]);
   const referred = additions
     .filter(({ op }) => op === 'upsert')

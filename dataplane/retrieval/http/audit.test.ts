@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     expect(JSON.stringify(entries)).not.toMatch(/secret/);
   });
 
-  test('the owner and the parent of a new collection have entries, and a creation that is refused has none', async () => {
+  test('the owner and the parent of a new collection have entries, and a creation that is refused has no entry', async () => {
     const start = await head();
     const above = await create('with-owner');
     const id = await create('with-parent', { parent_id: above });
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     expect(entries[0]).toMatchObject({ outcome: 'accepted', author: { kind: 'claimed', name: 'ann' } });
   });
 
-  test('a deletion in a batch has an entry, and its repetition has none', async () => {
+  test('a deletion in a batch has an entry, and its repetition has no entry', async () => {
     await create('batch');
     await service.ingest(ann, [documentOf('batch', 'a', 'Text.'), documentOf('batch', 'b', 'Text.')]);
     const start = await head();
@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of retr
     expect((await entriesSince(start)).map(({ action }) => action)).toEqual(['document.delete']);
   });
 
-  test('a refused change has an entry with its code, and a refused query has none', async () => {
+  test('a refused change has an entry with its code, and a refused query has no entry', async () => {
     const id = await create('refused', { visibility: 'public' });
     const start = await head();
     expect((await service.send(bob, 'DELETE', `/v1/collections/${id}`)).status).toBe(403);

@@ -108,7 +108,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     const id = await create({ name: 'drafts', visibility: 'public' });
     const documents = Array.from({ length: 3 }, (_, at) => documentOf('drafts', `d${at}`, `A lively otter ${at}.`));
     await service.ingest(ann, documents);
-    // More documents than one transaction removes.
+    // There are more documents than one transaction removes.
     await database.database.sql`
       insert into retrieval.documents (tenant, collection_id, doc_id)
       select 'acme', ${id}, 'more-' || n from generate_series(1, 250) n`;

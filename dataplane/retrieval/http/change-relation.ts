@@ -21,7 +21,7 @@ type Change = {
 };
 
 /**
- * Grants or revokes one relation and answers with the requested state; the store has changed before the response is
+ * Grants or revokes one relation and answers with the requested state; the store is changed before the response is
  * sent.
  */
 export async function changeRelation(
@@ -52,7 +52,7 @@ export async function changeRelation(
   }
 }
 
-/** Names of groups are stored at any length, so that only names of users and agents can be too long. */
+/** Names of groups of any length can be stored, so that only names of users and agents can be too long. */
 function refusalOf({ user_id, group }: Holder): { readonly path: readonly string[]; readonly message: string } {
   if (group !== undefined) return { path: ['group'], message: 'must not be the group that it becomes a member of' };
   return {

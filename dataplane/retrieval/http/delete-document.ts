@@ -6,8 +6,8 @@ import { noteDeletions } from './note-deletions.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /**
- * Submits the deletion of one document, as `"op": "delete"` does. It supersedes earlier submits; a repeated deletion
- * has its own job and changes nothing.
+ * Submits the deletion of one document, as `"op": "delete"` does. The deletion supersedes earlier submits; a repeated
+ * deletion has its own job and changes nothing.
  */
 export async function deleteDocument(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, traceId } = request;

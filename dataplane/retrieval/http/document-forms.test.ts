@@ -195,7 +195,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('forms of documents'),
   }
 });
 
-/** A reference that is valid except for one fault has the hash of its document. */
+/** A reference with the hash of its document, so that it is valid except for one fault. */
 function hashed(document: Readonly<Record<string, unknown>>): object {
   const hash = (document['content_ref'] as { readonly content_hash?: string } | undefined)?.content_hash;
   const isMadeEqual = hash !== undefined && hash !== otherHash;

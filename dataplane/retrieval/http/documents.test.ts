@@ -236,7 +236,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect(await replay(failed?.job_id)).toMatchObject({ status: 409, json: { code: 'conflict' } });
     fault = 'denied';
     const [denied] = await service.ingest(ann, [documentOf('handbook', 'denied', 'A denied heron.')]);
-    // Until the original is deleted, the replay runs and is denied again.
+    // Until the original is deleted, a replay runs the job again, which is denied again.
     const refused = await until('the original of a denied document is deleted', async () => {
       const one = await replay(denied?.job_id);
       return one.status === 409 && !String(one.json['message']).includes('is not FAILED') && one;

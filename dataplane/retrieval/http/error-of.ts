@@ -12,15 +12,15 @@ import { ProfileUnavailableError } from '../query/search-collection.ts';
 export function errorOf(error: unknown): RetrievalErrorCode | undefined {
   if (error instanceof RelationsUnavailableError) return 'authz_unavailable';
   if (error instanceof RelationsModelError) {
-    // If a caller has too many rights to evaluate, there is no decision; a caller whose name no store accepts has no
-    // rights.
+    // If the rights of a caller are too many to evaluate, there is no decision; a caller whose name no store accepts
+    // has no rights.
     return error.code === 'too_complex' ? 'authz_unavailable' : 'forbidden';
   }
   if (error instanceof ModelsError)
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
   // The client has disconnected and gets no answer; the code counts the request as a fault of the client.
   if (error instanceof ClientGoneError) return 'invalid_document';
-  // The place among the changes of rights, or an answer of a dependency, did not come in time.
+  // The turn of a change of rights, or the answer of a dependency, did not come in time.
   const isLate = error instanceof DOMException && error.name === 'TimeoutError';
   const isAway =
     isLate ||

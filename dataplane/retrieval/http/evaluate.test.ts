@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
     expect(JSON.stringify(json)).toContain('send fewer queries or modes');
   });
 
-  test('a document that the caller may not read is treated as one that does not exist', async () => {
+  test('a document that the caller may not read is treated as a document that does not exist', async () => {
     const numbers = async (caller: TestCaller, id: string) => {
       const { json } = await evaluate(caller, { judgements: [judged('secret hotels', id, 'hotels')] });
       const [{ ndcg, recall, mrr } = {}] = json['results'] as readonly Record<string, unknown>[];

@@ -11,12 +11,14 @@ import { runSearch } from './run-search.ts';
 type Evaluation = z.output<typeof evaluationRequestSchema>;
 type ModeResult = z.output<typeof evaluationSchema>['results'][number];
 
-/** Chunks that are read for each counted document: several chunks of an answer can belong to one document. */
+/**
+ * How many chunks are read for each counted document, because several chunks of an answer can belong to one document.
+ */
 const chunksEach = 5;
 
 /**
- * Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation, and
- * so does its deadline, because a mean over some of the queries would look like a result.
+ * Runs judged queries with the rights of the caller, and measures each mode. A failed search or the deadline fails the
+ * evaluation, because a mean over some of the queries would look like a result.
  */
 export async function evaluate(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(evaluationRequestSchema, request.body);

@@ -3,7 +3,10 @@ import { findDocument } from '../query/list-documents.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { selectDocuments } from './select-documents.ts';
 
-/** Reads one document without its text. A document that the caller may not see is answered as absent. */
+/**
+ * Reads one document without its text. A document that the caller may not see gets the same answer as an absent
+ * document.
+ */
 export async function getDocument(request: RetrievalRequest): Promise<RetrievalResponse> {
   const selected = await selectDocuments(request);
   if (selected.kind === 'error') return selected;

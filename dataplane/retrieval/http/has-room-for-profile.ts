@@ -3,8 +3,8 @@ import { isIndexRoomLeft } from '../ingest/submit/check-index-room.ts';
 import type { Retrieval } from './retrieval.ts';
 
 /**
- * Whether the index has room for a collection with the vectors of another profile. Vectors that are not longer always have room:
- * such a reindex makes nothing worse.
+ * Whether the index has room for a collection with the vectors of another profile. Vectors that are not longer always
+ * have room, because such a reindex needs no more of the index.
  */
 export async function hasRoomForProfile(
   { database, profiles, mostIndexBytes }: Pick<Retrieval, 'database' | 'profiles' | 'mostIndexBytes'>,

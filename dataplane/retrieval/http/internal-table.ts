@@ -137,7 +137,8 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
     const wanted = collection.embedding_profile_id;
     const before = await findCollection(service.database.sql, ofTenant, { id });
     const refusedProfile = await refusalOfProfile(service, before, wanted);
-    // An existing collection gets the other declared members first: no profile must keep it open to readers.
+    // The other declared members of an existing collection are set first, so that a refused profile does not keep it
+    // open to readers.
     if (refusedProfile !== undefined && before === undefined) return refusedProfile;
     const ensured = await ensureCollection(service, {
       ...read.value,
@@ -173,7 +174,10 @@ async function ensure(request: InternalRequest): Promise<RetrievalResponse> {
   }
 }
 
-/** Why a collection cannot have the wanted profile; undefined if it can, or if a version with it is being built. */
+/**
+ * The reason why a collection cannot have the wanted profile; undefined if it can, or if a version with that profile is
+ * being built.
+ */
 async function refusalOfProfile(
   service: Retrieval,
   present: CollectionRecord | undefined,

@@ -1,7 +1,7 @@
 import type { IngestJob } from '#contracts/retrieval';
 import type { Sql } from '#sql/connect';
 
-/** States by which jobs are listed: those of a job, and FAILED jobs whose deliveries are used up. */
+/** States by which jobs can be listed: the states of a job, and FAILED jobs whose deliveries are used up. */
 export const jobStates = ['PENDING', 'RUNNING', 'DONE', 'FAILED', 'DEAD_LETTER'] as const;
 
 type JobState = (typeof jobStates)[number];

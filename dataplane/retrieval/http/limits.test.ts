@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     expect(await statusOf(submitPath, labels(200_000, 1))).toEqual(refused);
   });
 
-  test('the body of a query may have as many bytes as the limit, and a longer one is a 413', async () => {
+  test('the body of a query may have as many bytes as the limit, and a longer body is refused with 413', async () => {
     const send = async (size: number) => {
       const json = JSON.stringify({ collection: 'handbook', text: 'a', mode: 'bm25' });
       const answer = await fetch(`${service.url}/v1/query`, {
@@ -260,7 +260,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
       [0x4e00, 3],
       [0x1_0400, 4],
     ] as const) {
-      // Different letters, because PostgreSQL compresses repeated ones before it compares them with its limit.
+      // The text has different letters, because PostgreSQL compresses repeated letters before it compares the size with
+      // its limit.
       const letters = (count: number, step: number) =>
         Array.from({ length: count }, (_, at) => String.fromCodePoint(first + ((at * step * at) % 26))).join('');
       const [most, rest] = [Math.floor(1_024 / bytes), 'x'.repeat(1_024 % bytes)];

@@ -5,10 +5,13 @@ import { type CollectionPage, listPlaces, listVisibleCollections } from '../coll
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { shownCollection } from './shown-collection.ts';
 
-/** Number of collections whose right is checked in one call. */
+/** Number of collections whose rights are checked in one call. */
 const batch = 100;
 
-/** Lists the collections that the caller may read, public ones of the tenant included: those of a page, or all. */
+/**
+ * Lists the collections that the caller may read, including public collections of the tenant: the collections of a
+ * page, or all.
+ */
 export async function listCollections(
   request: RetrievalRequest,
   page: CollectionPage = {},
@@ -23,8 +26,8 @@ export async function listCollections(
 }
 
 /**
- * For a caller with more relations than the store lists: the time depends on the collections of the tenant, up to the last
- * one of the page.
+ * Lists collections for a caller with more relations than the store lists: the time depends on the number of
+ * collections of the tenant, up to the last collection of the page.
  */
 async function readableInOrder(
   { service, caller, incoming }: RetrievalRequest,

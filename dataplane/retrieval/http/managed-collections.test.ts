@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     return `of-${other.slice(0, 8)}`;
   }
 
-  /** The tenth level of a tree: nothing can be below it. */
+  /** Creates the tenth level of a tree, below which no collection is allowed. */
   async function lowest(): Promise<string> {
     let above: string | null = null;
     for (let level = 1; level <= 10; level += 1) {
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       .toReversed();
   }
 
-  test('why a reindex failed is shown to those who may write the collection, and not to its readers', async () => {
+  test('the cause of a failed reindex is shown to those who may write the collection, and not to its readers', async () => {
     const body = { name: 'failing', visibility: 'public', embedding_profile_id: 'test-profile' };
     const id = String((await service.call(ann, '/v1/collections', body)).json['collection_id']);
     await database.database.sql`
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(200);
   });
 
-  test('another profile of a resource starts one reindex, and a repeated request starts none', async () => {
+  test('another profile of a resource starts one reindex, and a repeated request starts no reindex', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const other = declared(id, { embedding_profile_id: 'other-profile' });
@@ -197,7 +197,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect([refused.status, refused.json['message']]).toEqual([status, expect.stringContaining('profile')]);
     expect(await read()).toBe(403);
     expect(await shown()).toMatchObject({ visibility: 'private', parent_id: parent, active_version: 1 });
-    // Another resource changes nothing, and a new collection needs its profile.
+    // Another resource changes nothing, and a new collection needs its own profile.
     const foreign = await send('PUT', id, declared(id, { visibility: 'public' }, { manager: other, adopt: true }));
     expect([foreign.status, foreign.json['message']]).toEqual([409, expect.stringContaining('/manager')]);
     expect(await shown()).toMatchObject({ visibility: 'private' });
@@ -316,7 +316,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
 
   describe('a collection with a declared parent', () => {
     const parentOf = async (id: string) => (await service.call(ann, `/v1/collections/${id}`)).json['parent_id'];
-    /** A collection that ann owns, created by its resource. */
+    /** Creates a collection that ann owns and a resource manages. */
     async function above(of: object = {}): Promise<string> {
       const id = randomUUID();
       expect((await send('PUT', id, { ...declared(id), ...of })).status).toBe(200);

@@ -3,7 +3,7 @@ import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { startRetrieval } from '../testing/start-retrieval.ts';
 
-/** Collections of one owner, each with the relations owner, writer and reader, that the store of relations lists. */
+/** How many collections of one owner the store of relations lists, each with the relations owner, writer and reader. */
 const mostListed = 3_333;
 
 test.skipIf(missingPostgres !== undefined)(
@@ -16,7 +16,7 @@ test.skipIf(missingPostgres !== undefined)(
       const body = { name, visibility, embedding_profile_id: 'test-profile' };
       expect((await service.call({ user }, '/v1/collections', body)).status).toBe(201);
     };
-    /** Creates collections like that of ann, faster than over HTTP. */
+    /** Creates collections like the one of ann, faster than over HTTP. */
     const add = (count: number) => sql`
       with first as (
         select c.*, t.object, t.relation, t.subject from retrieval.collections c

@@ -4,7 +4,10 @@ import type { AcceptedDeletion } from '../ingest/submit/submit-documents.ts';
 import { authorOfRequest } from './author-of-request.ts';
 import type { RetrievalRequest } from './retrieval.ts';
 
-/** Adds one audit entry for each accepted deletion of a document. Its id is text of a client: the entry has its number. */
+/**
+ * Adds one audit entry for each accepted deletion of a document. The id of a document is text of a client, so that the
+ * entry has its number instead.
+ */
 export function noteDeletions(request: RetrievalRequest): Note<readonly AcceptedDeletion[]> {
   const { audit, clock } = request.service;
   return (sql, deletions) => {

@@ -51,7 +51,7 @@ const internalActions = {
   releaseCollection: 'collection.update',
 } as const satisfies Record<InternalOperation, AuditAction>;
 
-/** The same for the routes of managers of collections, all of which change rights or delete. */
+/** Records refused changes on the routes of managers of collections, all of which change rights or delete. */
 export function createRefusedManagerNotes(recorder: Pick<RefusalRecorder, 'record'>) {
   return async ({ operation, code, caller, incoming, traceId, path }: RefusedInternal): Promise<void> => {
     if (undecided.has(code)) return;

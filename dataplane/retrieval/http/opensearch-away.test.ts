@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches without a re
           objects: { kind: 'folder', directory: folder.path },
           s3: undefined,
           contentSourcesFile: undefined,
-          // Nothing listens on this port.
+          // No server listens on this port.
           openSearch: { url: new URL('http://127.0.0.1:9'), credential: undefined, caFile: undefined, prefix: 'docs' },
         },
       },

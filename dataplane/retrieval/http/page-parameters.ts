@@ -15,7 +15,7 @@ export const jobCursors = createCursors('jobs/v1', z.uuid());
 export const jobPages = pageParameters({ ...page, cursors: jobCursors });
 
 const { min, max } = listLimits.page;
-/** The answer is an array, which has no place for a cursor: the name of an entry is one. */
+/** The answer is an array, which has no place for a cursor: the name of an entry is used as the cursor. */
 export const collectionPages: readonly Parameter<never>[] = [
   {
     name: 'limit',

@@ -368,7 +368,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
   });
 });
 
-/** A client with one connection. */
+/** Opens an HTTP client with one connection. */
 function disposableAgent(): Disposable & { readonly agent: Agent } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return { agent, [Symbol.dispose]: () => agent.destroy() };

@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     await service?.[Symbol.asyncDispose]();
   });
 
-  test('a collection beyond the quota is refused with 429, one of another tenant is not, and a deleted one no longer counts', async () => {
+  test('a collection beyond the quota is refused with 429, a collection of another tenant is not, and a deleted collection no longer counts', async () => {
     const create = async (name: string, caller: typeof ann & { tenant?: string } = ann) => {
       const body = { name, embedding_profile_id: 'test-profile' };
       const { status, json } = await service.call(caller, '/v1/collections', body);
@@ -55,7 +55,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     expect((await create('third')).status).toBe(201);
   });
 
-  test('a submit that exceeds the quota of open jobs is answered 429, and one that reaches it is accepted', async () => {
+  test('a submit that exceeds the quota of open jobs is answered 429, and a submit that reaches it is accepted', async () => {
     held = Promise.withResolvers();
     expect(await submit(['a', 'b', 'c', 'd'])).toEqual(refused);
     const same = { content_hash: 'same', idempotency_key: 'same' };
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
   };
   const remove = { op: 'delete', content: undefined };
 
-  test('a submit that exceeds the bytes of a tenant is answered 429, and one that reaches them is accepted', async () => {
+  test('a submit that exceeds the bytes of a tenant is answered 429, and a submit that reaches them is accepted', async () => {
     await using opened = await openTestDatabase();
     const { sql } = opened.database;
     const stored = async () => {
@@ -180,7 +180,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(await submit(full, 'a', remove)).toEqual([202, undefined, null]);
   });
 
-  test('a reindex to longer vectors that fill the share of the index is refused, and one to as long ones is built', async () => {
+  test('a reindex to longer vectors that fill the share of the index is refused, and a reindex to equally long vectors is built', async () => {
     await using opened = await openTestDatabase();
     {
       await using measured = await openWith({}, opened);
@@ -201,7 +201,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), ()
     expect(await refusals(full, 'index')).toBe(1);
     await using roomy = await openWith(boundOf(needed + 1), opened);
     expect(await reindex(roomy, 'long-profile')).toEqual([202, undefined]);
-    // The version that is built already is the same one, whatever its size.
+    // The version that is already built has the same profile, whatever its size.
     expect(await reindex(full, 'long-profile')).toEqual([202, undefined]);
     await opened.database
       .sql`update retrieval.index_versions set state = 'failed', failure_code = 'x' where state = 'building'`;

@@ -27,7 +27,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the chunks that a que
     const { json } = await service.call(ann, '/v1/query', body);
     return (json['items'] as readonly { readonly doc_id: string }[]).map(({ doc_id }) => doc_id);
   };
-  /** The ids of documents in the order of the search, which ranks a shorter one first. */
+  /** The ids of documents in the order of the search, which ranks shorter documents first. */
   const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `d${from + at}`);
 
   beforeAll(async () => {

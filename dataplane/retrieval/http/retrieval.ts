@@ -21,7 +21,7 @@ export type Retrieval = SearchPorts & {
   readonly relationChanges: RecordedChanges;
   readonly objects: ObjectStore;
   readonly profiles: () => ApprovedProfiles;
-  /** For a collection that is created without a policy. */
+  /** The policy for a collection that is created without one. */
   readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
   readonly tenantQuota: TenantQuota;
   /** Bound of the index in this process, bytes; undefined where another program holds the index. */
@@ -34,12 +34,12 @@ export type Retrieval = SearchPorts & {
   readonly turns: Turns;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;
-  /** Time after which an evaluation begins no further query, milliseconds. */
+  /** Time after which an evaluation starts no more queries, milliseconds. */
   readonly evaluationMs: number;
   readonly newId: () => string;
   readonly audit: Pick<AuditLog, 'append'>;
   readonly clock: Clock;
-  /** Notifies workers that there may be work. */
+  /** Notifies workers that work may be waiting. */
   readonly hint: () => void;
   readonly health: () => Promise<Health>;
 };

@@ -22,7 +22,7 @@ export type Searched = {
   readonly kind: 'searched';
   readonly ranked: readonly RankedChunk[];
   readonly visibility: Visibility;
-  /** The text that a model wrote for the query, or the original text if none did. */
+  /** The text that a model wrote for the query, or the original text if no model did. */
   readonly rewritten: string;
   readonly meta: QueryMeta;
   /** Terms whose words citations highlight; undefined if the request does not include it. */
@@ -30,21 +30,24 @@ export type Searched = {
 };
 
 type SearchOptions = {
-  /** How many chunks are returned; `top_k` if absent. Which chunks are reranked depends on `top_k` alone. */
+  /** How many chunks are returned; `top_k` if absent. The choice of the reranked chunks depends on `top_k` only. */
   readonly most?: number;
-  /** Where the body has the text of the query; `text` if absent. */
+  /** The path of the text of the query in the body; `text` if absent. */
   readonly textPath?: readonly (string | number)[];
   /** The rewritten text of an earlier search of the request, which no model writes again. */
   readonly rewritten?: string;
 };
 
-/** Rankings of one query; if documents were replaced during each of them, the search is answered without the ranker. */
+/**
+ * Maximum number of rankings of one query; if documents were replaced during each of them, the search is answered
+ * without reranking.
+ */
 const mostRankings = 3;
 
 /**
- * The search that query, pack and evaluation share: it checks rights first, then calls the models and the index. If a document
- * that was found is replaced while a ranker works, the search is repeated.
- * A text that the embedding model refuses is answered 400 with its path; a rewritten one is replaced by the original.
+ * The search that query, pack and evaluation share. Rights are checked first, then the models and the index are called.
+ * If a found document is replaced during the reranking, the search is repeated. A text that the embedding model refuses
+ * is answered with 400 and its path; a refused rewritten text is replaced by the original text.
  */
 export async function runSearch(
   request: RetrievalRequest,
@@ -117,8 +120,8 @@ export async function runSearch(
 }
 
 /**
- * The chunks that the caller may see at present, and whether a document of another one is still visible: it has a newer text,
- * or its collection another version, which was not searched.
+ * The chunks that the caller may still see, and whether a document of a removed chunk is still visible: then it has a
+ * newer text, or its collection has another version, which was not searched.
  */
 export async function dropHidden(
   sql: Sql,
@@ -159,7 +162,10 @@ function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
   return ranked.map(({ chunk }, at) => ({ chunk, score: scores[at]?.score ?? 0 }));
 }
 
-/** Citations in the order of the chunks. A long text is highlighted in turns, so that other requests are answered meanwhile. */
+/**
+ * Citations in the order of the chunks. A long text is highlighted in several turns of the event loop, so that other
+ * requests are answered meanwhile.
+ */
 export async function toCitations(
   ranked: readonly RankedChunk[],
   highlighted: ReadonlySet<string> | undefined,

@@ -6,12 +6,12 @@ import type { IndexEntry } from '#search/ports';
  * condition.
  */
 export const attributeLimits = {
-  /** Attributes of a document. */
+  /** Maximum number of attributes of a document. */
   attributes: 128,
   /** Values of a list, and code units of a string. */
   values: 128,
   valueLength: 1_024,
-  /** Nested objects. */
+  /** Maximum number of levels of nested objects. */
   depth: 5,
 } as const;
 

@@ -13,7 +13,7 @@ import { partitionName } from './partition-name.ts';
 
 const mostBytes = 64 * 2 ** 20;
 
-/** The database, with the number of rows of the largest answer to one statement. */
+/** A database that records the number of rows of its largest answer to one statement. */
 function measured(database: Database): { readonly database: Database; readonly mostRows: () => number } {
   let most = 0;
   const sql = new Proxy(database.sql, {

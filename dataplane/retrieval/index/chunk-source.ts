@@ -5,15 +5,15 @@ import type { Database } from '#sql/connect';
 import { chunkAttributes } from './chunk-attributes.ts';
 import { readPartitionName } from './partition-name.ts';
 
-/** Rows of one page, some megabytes of vectors; one statement reads a page. */
+/** Number of rows of one page, some megabytes of vectors; one statement reads a page. */
 const pageSize = 1_000;
 const groupsAtOnce = 50;
 /** Chunks of the changed documents that are followed at once; a document that has more is followed alone. */
 const followedChunks = 2_000;
-/** Blocks of one page at most, and bytes after which it has no further one. */
+/** Maximum number of blocks of one page, and the bytes after which no more blocks are added. */
 const blocksAtOnce = 1_000;
 const blockBytes = 4 * 2 ** 20;
-/** Documents without blocks of one page. */
+/** Number of documents without blocks on one page. */
 const plainDocuments = 100;
 
 type Cursor = { readonly doc: string; readonly no: number };
@@ -32,7 +32,10 @@ type ChunkRow = {
   readonly vector: string;
 };
 
-/** Blocks come first, then the chunks of documents that an earlier release wrote without them. */
+/**
+ * The position in the chunks: blocks are first, then the chunks of documents that an earlier release wrote without
+ * blocks.
+ */
 type BlockCursor = { readonly kind: 'packed' | 'plain'; readonly after: Cursor };
 const beginning: Cursor = { doc: '0', no: -1 };
 
@@ -49,8 +52,8 @@ type BlockRow = {
 };
 
 /**
- * The live chunks of an active or retired version, from which the embedded index is built and which it follows. A version
- * that is being built is a partition from the commit on that proves it complete.
+ * The live chunks of an active or retired version. The embedded index is built from them and follows their changes. A
+ * version that is being built is a partition once a commit has proved it complete.
  */
 export function chunkSource({ sql }: Database): PartitionSource {
   // Rounded outwards: a document that is valid is never excluded.

@@ -24,7 +24,10 @@ export type OpenSearchPlaces = {
   placeOf(partition: string): Promise<IndexPlace | undefined>;
   /** Records that the place of a partition is empty and no longer used. */
   leave(partition: string): Promise<void>;
-  /** Some of the partitions whose index is older than the newest change of their collection, and that change. */
+  /**
+   * Some of the partitions whose index is older than the newest change of their collection, each with the number of
+   * that change.
+   */
   behind(most: number): Promise<readonly { readonly partition: string; readonly newest: bigint }[]>;
   /** Records that the place of a partition reflects a change. */
   follow(partition: string, through: bigint): Promise<void>;
@@ -67,7 +70,7 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
         where collection_id = ${collectionId} and version = ${version} and left_at is null`;
     },
     async behind(most) {
-      // In random order, so that partitions that cannot be followed do not delay others.
+      // The rows are in random order, so that partitions that cannot be updated do not delay others.
       const rows = await sql<{ collectionId: string; version: number; newest: string }[]>`
         select p.collection_id as "collectionId", p.version, c.change_no as newest
         from retrieval.opensearch_places p join retrieval.collections c using (collection_id)
@@ -113,7 +116,7 @@ type Live = {
   /** Digest of the tenant and the embedding profile: term statistics are computed for each index. */
   readonly owner: string;
   readonly profileId: string;
-  /** Number of dimensions of a stored vector; undefined if the partition has none. */
+  /** Dimension of the stored vectors; undefined if the partition has no vectors. */
   readonly dimensions: number | undefined;
 };
 
@@ -142,8 +145,8 @@ async function choosePlace(
   { prefix, dimensions, generation }: IndexPlace,
 ): Promise<void> {
   await database.sql.begin(async (sql) => {
-    // A collection that is deleted meanwhile gets no place, because no process would empty it; its deletion waits for
-    // this one.
+    // A collection that is deleted meanwhile gets no place, because no process would empty the place; its deletion
+    // waits for this transaction.
     const collections = await sql`
       select from retrieval.collections
       where collection_id = ${collectionId} and status <> 'deleted' for share`;

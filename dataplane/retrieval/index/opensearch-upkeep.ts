@@ -5,10 +5,13 @@ import { SearchUnavailableError } from '#search/search-error';
 import type { OpenSearchPlaces } from './opensearch-places.ts';
 import { partitionName } from './partition-name.ts';
 
-/** Longer than a process can keep writing to a partition that it found before the partition was left, milliseconds. */
+/**
+ * This time, in milliseconds, is longer than a process can keep writing to a partition that it found before the
+ * partition was left.
+ */
 const lateMs = 900_000;
 
-/** Partitions of one call: each may have many changes. */
+/** Maximum number of partitions in one call, because each may have many changes. */
 const followedAtOnce = 50;
 
 type UpkeepParts = {
@@ -37,10 +40,11 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
       await places.leave(name);
     },
     /**
-     * Brings committed changes into the places of collections without queries: a deleted document is removed from
-     * OpenSearch without a query. It ends at the first partition that cannot be followed, because OpenSearch may answer
-     * for no other partition either, and each takes the time of a timeout. A later call begins with another partition.
-     * @param signal ends the call before the next partition, and while one is followed
+     * Applies committed changes to the places of collections without queries: a deleted document is removed from
+     * OpenSearch without a query. The call ends at the first partition that cannot be updated, because OpenSearch may
+     * not answer for other partitions either, and each attempt takes the time of a timeout. A later call begins with
+     * another partition.
+     * @param signal ends the call before the next partition, and while one is being updated
      */
     async followChanges(signal: AbortSignal): Promise<void> {
       for (const { partition, newest } of await places.behind(followedAtOnce)) {
@@ -52,8 +56,8 @@ export function openSearchUpkeep({ index, places, connection, prefix }: UpkeepPa
       }
     },
     /**
-     * Removes entries that late processes wrote to places after they were left.
-     * @param signal ends the call before the next place, and while one is emptied
+     * Removes entries that late processes wrote to abandoned places.
+     * @param signal ends the call before the next place, and while one is being emptied
      */
     async clearLeft(signal: AbortSignal): Promise<void> {
       for (const left of await places.leftFor(lateMs)) {

@@ -48,7 +48,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
   const release = () => opened.database.sql`
     update retrieval.preloads set expires_at = clock_timestamp() where replica = ${pretended}`;
 
-  /** A replica with its index, which counts loads and reports the outcome of a load while the version was building. */
+  /** A replica with its index; it counts loads and reports the outcome of a load of a version that was being built. */
   async function openReplica(mostBytes = 64 * 2 ** 20) {
     const parts = new AsyncDisposableStack();
     const source = chunkSource(opened.database);
@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(await narrow.find(2)).toBe(1);
   });
 
-  test('the switch to a new version of a collection waits for a replica that loads it, and not for one that has died', async () => {
+  test('the switch to a new version of a collection waits for a replica that loads it, and not for a replica that has died', async () => {
     await using _replica = await openReplica();
     await ingest.submit({ docId: 'a', text: 'otter' });
     await ingest.drain();

@@ -5,9 +5,9 @@ import type { HintQueue } from '#queue/ports';
 import type { Database, Sql } from '#sql/connect';
 import { partitionName } from './partition-name.ts';
 
-/** An index that holds partitions in the memory of its replica. */
+/** An index that keeps partitions in the memory of its replica. */
 export type PreloadedIndex = {
-  /** Undefined if the partition is not in memory. */
+  /** The newest change that the partition contains; undefined if the partition is not in memory. */
   appliedThrough(partition: string): bigint | undefined;
   /** Loads a partition if it fits into memory with those already loaded; false if it does not. */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
@@ -44,9 +44,9 @@ export function preparedHints(queue: HintQueue, logger: Logger): () => void {
 }
 
 /**
- * Loads complete versions of the collections that this replica serves. The switch of their reindex waits for it. A
- * version that does not fit into the remaining memory is loaded by its first query. It disposes neither the queue nor
- * the index.
+ * Loads complete versions of the collections that this replica serves. The switch at the end of a reindex waits for
+ * this load. A version that does not fit into the remaining memory is loaded by its first query. Neither the queue nor
+ * the index is disposed.
  */
 export function startPreloading({ database: { sql }, index, queue, logger, replica }: PreloadOptions): AsyncDisposable {
   const stop = new AbortController();
@@ -110,7 +110,7 @@ function readPrepared(sql: Sql): Promise<readonly Prepared[]> {
     where v.state = 'building' and v.complete_since is not null and c.status <> 'deleted'`;
 }
 
-/** Makes the switch wait for this replica; does nothing after the switch. */
+/** Makes the switch wait for this replica; after the switch the call has no effect. */
 function holdSwitch(
   sql: Sql,
   { collectionId, version, replica }: { collectionId: string; version: number; replica: string },

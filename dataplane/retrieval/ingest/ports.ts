@@ -8,7 +8,7 @@ type GuardDecision =
 
 /**
  * Judges the texts of a document by the served policy. A match that spans two texts is not found. Throws
- * DependencyUnavailableError if there is no decision: such a text is neither stored nor indexed.
+ * DependencyUnavailableError if there is no decision: a text without a decision is neither stored nor indexed.
  */
 export type DocumentGuard = {
   check(scope: DocumentScope, texts: readonly string[], signal: AbortSignal): Promise<GuardDecision>;

@@ -6,7 +6,10 @@ import type { Sql, SqlPart, TransactionSql } from '#sql/connect';
  */
 export const mostChunksRemoved = 20_000;
 
-/** Removes the chunks of documents, with a version only those of that version. An interrupted removal is continued by a repetition. */
+/**
+ * Removes the chunks of documents; if a version is given, only the chunks of that version. Repeating the call continues
+ * an interrupted removal.
+ */
 export async function removeChunks(sql: Sql, docs: readonly string[], version?: number): Promise<void> {
   const ofVersion = version === undefined ? sql`` : sql`and version = ${version}`;
   const addresses = () => sql`
@@ -20,8 +23,8 @@ export async function removeChunks(sql: Sql, docs: readonly string[], version?: 
  * @returns whether more may be left
  */
 export async function removeSomeChunks(sql: Sql | TransactionSql, addresses: SqlPart): Promise<boolean> {
-  // By the addresses of rows, because chunks are never updated. Rows that another replica removes at the same time count too:
-  // otherwise its rows would end the loop early.
+  // The rows are found by their addresses, because chunks are never updated. Rows that another replica removes at the
+  // same time count, too: otherwise the loop would end early.
   const [row] = await sql<{ found: number }[]>`
     with found as materialized (
       ${addresses} limit ${mostChunksRemoved}

@@ -7,7 +7,7 @@ import { SqlUnavailableError } from '#sql/connect';
 import { DependencyUnavailableError } from '../ingest/faults.ts';
 import { failedDependency } from './failed-dependency.ts';
 
-test('an error is counted for the unavailable dependency, and a refusal of a text for none', () => {
+test('an error is counted for the unavailable dependency, and a refusal of a text is counted for no dependency', () => {
   const found = [
     new SqlUnavailableError('lost'),
     new ObjectsUnavailableError('unreachable'),

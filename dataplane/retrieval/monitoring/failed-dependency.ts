@@ -5,8 +5,8 @@ import type { Dependency } from '../ingest/faults.ts';
 import { dependencyOf } from '../ingest/worker/dependency-of.ts';
 
 /**
- * Dependencies of requests and attempts; `index` is the search index, `relations` the store of rights, `queue` the one
- * of hints.
+ * Dependencies of requests and attempts; `index` is the search index, `relations` the store of rights, `queue` the
+ * queue of notifications.
  */
 export type FailedDependency = Dependency | 'relations' | 'index' | 'queue';
 

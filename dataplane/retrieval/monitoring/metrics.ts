@@ -39,7 +39,7 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   unguarded(): void;
   /** Counts an error if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
-  /** Whether the newest change of a followed file was refused, so that its previous content stays in use. */
+  /** Receives whether the newest change of a followed file was refused, so that its previous content stays in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
 

@@ -4,7 +4,7 @@ import type { Database } from '#sql/connect';
 export type Backlog = {
   /** Jobs that are neither DONE nor FAILED. */
   readonly open: number;
-  /** Age of the oldest of them, seconds; 0 without one. */
+  /** Age of the oldest waiting job, seconds; 0 if none is waiting. */
   readonly oldestSeconds: number;
   /** Jobs that are not retried until they are replayed. */
   readonly deadLetters: number;

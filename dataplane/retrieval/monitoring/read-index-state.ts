@@ -16,8 +16,8 @@ export type IndexState = {
   /** Versions of collections in memory. */
   readonly versions: number;
   /**
-   * Committed changes of the collection that is farthest behind. A query applies them before it is answered: they
-   * add latency, and no committed change is missing from an answer.
+   * Number of committed changes that the index of the most outdated collection lacks. A query applies these changes
+   * before it is answered: they add latency, and no committed change is missing from an answer.
    */
   readonly unappliedChanges: number;
 };

@@ -114,7 +114,7 @@ test('a chunk is packed with a token budget of exactly its size, and not with on
   expect(await packContext([one], tokens - 1, counter)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a chunk that exceeds the token budget is skipped, and a later one that fits is packed', async () => {
+test('a chunk that exceeds the token budget is skipped, and a later chunk that fits is packed', async () => {
   const long = chunk('long', 'word '.repeat(100));
   expect((await packContext([long, chunk('short', 'word')], 10, counter)).ids).toEqual(['short']);
 });
@@ -140,7 +140,7 @@ test('a text is not counted again for each candidate after it, and only up to th
   };
   const { ids } = await packContext(offered, 200_000, counted);
   expect(ids.length).toBe(100);
-  // Each block as the last one, and as one before another.
+  // The tokens of each block are counted once as the last block, and once before another block.
   expect(units).toBeLessThan(2.1 * 100 * 5_010);
   const long = chunk('long', 'word '.repeat(1_000_000));
   let tokens = 0;

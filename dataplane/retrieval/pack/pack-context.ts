@@ -21,15 +21,15 @@ type Block = Omit<PackCandidate, 'id'> & { readonly ids: readonly string[] };
 const between = '\n\n';
 
 /**
- * Tokens of a text. A count above `most` need not be completed: it is then any number above it. It is called for long
- * texts, so it yields to other work.
+ * Counts the tokens of a text. Above `most`, counting may stop early with any number above `most`. The counter is used
+ * for long texts, so it yields to other work.
  */
 export type TokenCounter = (text: string, most: number) => Promise<number>;
 
 /**
  * Packs candidates in their order into a context of at most `budget` tokens. Chunks that touch or overlap become one
- * block, which costs less than both, so candidates that did not fit are tried again until none does: no omitted candidate
- * would still fit (obligations retrieval:pack:*).
+ * block, which costs less than both, so omitted candidates are tried again until none of them fits (obligations
+ * retrieval:pack:*).
  */
 export async function packContext(
   candidates: readonly PackCandidate[],
@@ -79,7 +79,7 @@ function added(blocks: readonly Block[], candidate: PackCandidate): readonly Blo
   return blocks.flatMap((block) => (block === first ? [whole] : isTouching(block) ? [] : [block]));
 }
 
-/** `one` begins no later than `other` and ends no earlier than where `other` begins. */
+/** Joins two blocks: `one` begins no later than `other`, and ends no earlier than the start of `other`. */
 function joined(one: Block, other: Block): Block {
   if (other.end <= one.end) return one;
   return { ...one, end: other.end, text: one.text + other.text.slice(one.end - other.start) };
@@ -96,8 +96,8 @@ function written({ title, heading, text }: Block): string {
 }
 
 /**
- * Returns a function that counts the tokens of blocks as one text; a count above `most` is any number above it. Blocks
- * that were counted before are not counted again.
+ * Returns a function that counts the tokens of blocks as one text; for a count above `most` it returns any number above
+ * `most`. Blocks that were counted before are not counted again.
  */
 function createCosts(countTokens: TokenCounter): (blocks: readonly Block[], most: number) => Promise<number> {
   const known = new Map<string, number>();
@@ -136,8 +136,8 @@ function createIds(): (block: Block) => number {
 }
 
 /**
- * Parts whose tokens can be counted one by one. The encoding splits a text after line breaks, unless white space or a
- * slash follows them.
+ * Splits blocks into parts whose tokens can be counted separately. The encoding splits a text after line breaks, unless
+ * white space or a slash follows them.
  */
 function separable(blocks: readonly Block[]): readonly (readonly Block[])[] {
   const parts: Block[][] = [];

@@ -3,7 +3,7 @@ import type { Sql, SqlPart } from '#sql/connect';
 import { type Visibility, visibleDocument } from './visible-chunks.ts';
 
 /**
- * The documents that are listed: those that the caller may see at present, or every live one for a writer of the
+ * Which documents are listed: those that the caller may see at present, or every live document for a writer of the
  * collection.
  */
 export type DocumentSelection = {
@@ -39,7 +39,7 @@ export async function listDocuments(
   if (selection.isWriter || selection.visibility.labels === 'every') return listInOrder(sql, selection, page);
   const walked = await listWalked(sql, selection, page);
   if (walked.length === page.limit) return walked;
-  // Each of these reads the whole page again: documents may have changed since the walk.
+  // Each of these queries reads the whole page again, because documents may have changed since the walk.
   const rest = (await hasMoreThanWalked(sql, selection, page)) ? listByLabels : listInOrder;
   return rest(sql, selection, page);
 }
@@ -55,7 +55,7 @@ async function listInOrder(
   return rows.map(documentOf);
 }
 
-/** The visible ones among the first documents. */
+/** The visible documents among the first documents. */
 async function listWalked(
   sql: Sql,
   selection: DocumentSelection,
@@ -88,7 +88,7 @@ async function listByLabels(
   { after, limit }: Page,
 ): Promise<readonly StoredDocument[]> {
   const { collectionId, labels } = selection.visibility;
-  // No index has the order of this expression, so that no plan walks the collection in it.
+  // No index has the order of this expression, so that no query plan walks the collection in this order.
   const found = sql`(
     select d.* from retrieval.collections k, retrieval.documents d
     where ${selects(sql, selection)} and ${isAfter(sql, after)}

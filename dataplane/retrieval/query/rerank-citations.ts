@@ -8,20 +8,17 @@ type Reranking<C> = {
   readonly applied: boolean;
 };
 
-/**
- * Maximum number of chunks that a query has reranked to lift later ones into its answer, where one call may have so
- * many.
- */
+/** Maximum number of chunks that are reranked to find better chunks for an answer, if one call allows that many. */
 const rerankedChunks = 50;
 
-/** How many chunks are reranked for an answer of `topK`: never fewer than it has. */
+/** How many chunks are reranked for an answer of `topK` chunks: at least `topK`. */
 export function rerankWindow(profile: RerankProfile, topK: number): number {
   return Math.max(topK, Math.min(profile.maxDocuments, rerankedChunks));
 }
 
 /**
- * The approved profile for reranking: the named one, or the first if none is named. Undefined if the named one is not
- * approved: nothing is reranked then (`retrieval:query:rerank-approved-only`).
+ * The approved profile for reranking: the named profile, or the first approved profile if none is named. Undefined if
+ * the named profile is not approved: then the results are not reranked (`retrieval:query:rerank-approved-only`).
  */
 export function rerankProfileOf(
   approved: ReadonlyMap<string, RerankProfile>,

@@ -30,9 +30,9 @@ export type CollectionSearch = {
   readonly visibility: Visibility;
   readonly text: string;
   readonly mode: RetrievalMode;
-  /** How many chunks an answer needs: a search that cannot find so many is refused instead of shortened. */
+  /** How many chunks an answer needs: a search that cannot find this number is refused instead of shortened. */
   readonly topK: number;
-  /** How many chunks are returned where so many are found; not less than `topK`. */
+  /** How many chunks are returned if they are found; at least `topK`. */
   readonly depth: number;
   readonly condition: AttributeCondition | undefined;
   /** The profile of the active version; required by every mode except bm25. */
@@ -69,8 +69,8 @@ export class ProfileUnavailableError extends Error {
 
 /**
  * The best visible chunks of a collection, best first. The index proposes candidates and PostgreSQL decides which of
- * them are ranked: a hidden chunk takes no rank, so that scores do not depend on it. If too few are visible, the window
- * grows up to the whole collection.
+ * them are ranked: a hidden chunk takes no rank, so that scores do not depend on it. If too few candidates are visible,
+ * the window grows, at most to the whole collection.
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError, ProfileUnavailableError: never an empty answer
  * instead
  */

@@ -8,7 +8,8 @@ const mostRepetitions = 8;
 
 /**
  * Searches a collection, and repeats the search if its documents changed between the choice of candidates and the
- * decision: the chunks of the earlier text are no longer visible, and those of the newer text were no candidates.
+ * decision: the chunks of the earlier text are no longer visible, and those of the newer text were not among the
+ * candidates.
  * @throws SearchUnavailableError if the collection changed during every repetition; otherwise as `searchCollection`
  */
 export async function searchNewest(

@@ -17,7 +17,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
 
   type Bounds = { readonly from?: string; readonly until?: string; readonly isDeleted?: boolean };
 
-  /** A collection with documents of these bounds, as expressions of SQL, in addition to one without bounds. */
+  /** A collection with documents that have these dates, as expressions of SQL, and with one document without dates. */
   async function collectionWith(count: number, { from = 'null', until: end = 'null', isDeleted = false }: Bounds) {
     const { database } = opened;
     const collectionId = await insertCollection(database);
@@ -62,7 +62,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the validity of the d
   test('the length of texts that are far above the bound is not computed from them, and texts are read as a whole or in part', async () => {
     const { database } = opened;
     const collectionId = await collectionWith(3, {});
-    // Random, so that a text is stored apart from its row even when it is compressed.
+    // The text is random, so that even its compressed form is stored outside of its row.
     await database.sql`
       update retrieval.documents set labels = '{public}',
         text = (select string_agg(md5(random()::text || n), '') from generate_series(1, 3000) n)

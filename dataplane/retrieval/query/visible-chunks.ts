@@ -58,8 +58,8 @@ export async function visibleChunks(
 }
 
 /**
- * The ids among `ids` whose chunks the caller may see at present, in any version. It is the last check of an answer, after calls that
- * take time.
+ * The ids among `ids` whose chunks the caller may see at present, in any version. This is the last check of an answer,
+ * after calls that take time.
  */
 export async function stillVisible(
   sql: Sql,
@@ -76,7 +76,7 @@ export async function stillVisible(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Whether the caller may see one of these documents at present. */
+/** Whether the caller may see at least one of these documents at present. */
 export async function isSomeVisible(sql: Sql, visibility: Visibility, docs: readonly string[]): Promise<boolean> {
   const [found] = await sql`
     select 1 from retrieval.documents d, retrieval.collections k
@@ -120,7 +120,7 @@ export async function timeIfSomeAreInvalid(sql: Sql, collectionId: string): Prom
 /** The whole text of a visible document. */
 export type VisibleText = { readonly doc: string; readonly text: string };
 
-/** Bytes in UTF-8 of one UTF-16 unit: a character of four bytes has two units. */
+/** Maximum number of UTF-8 bytes of one UTF-16 unit: a character of four bytes has two units. */
 const mostBytesOfUnit = 3;
 
 /** Characters of the texts of documents together, if they have at most `most`; undefined if they have more. */

@@ -1,4 +1,4 @@
-// A process that moves a collection, with rights in a store outside of the database, and is killed when the store has
+// A process that moves a collection, with rights in a store outside of the database, and is killed after the store has
 // made the change. Arguments: URL of the database, file of its password, and the move as JSON.
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';

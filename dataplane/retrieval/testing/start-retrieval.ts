@@ -9,7 +9,7 @@ import { scriptedModels, testProfile } from '../ingest/testing/scripted-models.t
 import { unwrittenLogger } from '../ingest/testing/unwritten-logger.ts';
 import { createRetrievalService, type RetrievalOverrides } from '../service.ts';
 
-/** The caller of a request, as the headers of development mode name one. */
+/** The caller of a request, named by the headers of development mode. */
 export type TestCaller = {
   readonly user?: string;
   readonly tenant?: string;

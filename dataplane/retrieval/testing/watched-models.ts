@@ -11,7 +11,7 @@ type Call = 'embed' | 'rerank' | 'complete';
 export function openWatchedModels(): Models & {
   readonly calls: string[];
   fail(call: Call, fault: Fault): void;
-  /** Never answers the embedding of the next query; resolves with the signal of its call. */
+  /** Leaves the embedding of the next query unanswered; resolves with the signal of that call. */
   hang(): Promise<AbortSignal>;
   reset(): void;
 } {

@@ -12,10 +12,10 @@ type Authorization = {
 
 /** RFC 6749, section 4.1.2 recommends at most ten minutes. */
 const lifetimeMs = 60_000;
-/** More waiting codes than one machine can have. */
+/** A larger number of waiting codes than one machine can have. */
 const mostCodes = 100;
 
-/** Codes of the authorization code grant; each is redeemed once, with the verifier of its challenge. */
+/** Codes of the authorization code grant; each can be redeemed once, with the verifier of its challenge. */
 export class AuthorizationCodes {
   readonly #waiting = new Map<string, Authorization & { readonly until: number }>();
   readonly #clock: Clock;
@@ -32,7 +32,10 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /** Undefined for an unknown, used or expired code, another client or another verifier; the code is used in any case. */
+  /**
+   * Redeems a code; undefined for an unknown, used or expired code, another client or another verifier. The code counts
+   * as used in any case.
+   */
   redeem(code: string, proof: { readonly clientId: string; readonly verifier: string }): Authorization | undefined {
     const found = this.#waiting.get(code);
     this.#waiting.delete(code);

@@ -7,7 +7,7 @@ const alphabet = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
 const mostWrong = 10;
 
 export type OneTimeCode = {
-  /** Whether the text is the code, without regard to case, spaces and hyphens. A taken code is replaced. */
+  /** Whether the text is the code, ignoring case, spaces and hyphens. An accepted code is replaced by a new one. */
   take(text: string): Promise<boolean>;
 };
 
@@ -34,7 +34,7 @@ export async function openOneTimeCode(file: string): Promise<OneTimeCode> {
     code = Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
     wrong = 0;
     const line = `${code.slice(0, 4)}-${code.slice(4)}\n`;
-    // In turn: the file must not end with an older code than the accepted one.
+    // The writes are made one after another: the file must not end with an older code than the accepted one.
     written = written.catch(() => undefined).then(() => writeAtomic(file, line, { mode: 0o600 }));
     await written;
   }

@@ -24,13 +24,18 @@ type SignInApp = {
 
 const styles = readFileSync(new URL('./sign-in.css', import.meta.url), 'utf8');
 const mostFormBytes = 16_384;
-/** The language that the console requests (OpenID Connect Core 1.0, section 3.1.2.1), else that of the browser. */
+/**
+ * The language that the console requests (OpenID Connect Core 1.0, section 3.1.2.1), else the language of the browser.
+ */
 const readLanguage = languageDetector({
   ...{ order: ['querystring', 'header'], lookupQueryString: 'ui_locales', caches: false },
   ...{ supportedLanguages: ['en', 'ru'], fallbackLanguage: 'en' },
 });
 
-/** Sign-in on one machine: OpenID Connect with the authorization code grant and PKCE, for one client and its one address. */
+/**
+ * Sign-in on one machine: OpenID Connect with the authorization code grant and PKCE, for one client with one redirect
+ * address.
+ */
 export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): Hono {
   const codes = new AuthorizationCodes();
   const app = new Hono();

@@ -19,7 +19,7 @@ const requestSchema = z.object({
 
 type AuthorizationRequest = z.infer<typeof requestSchema>;
 
-/** Undefined for a request that is not answered, and that must not be redirected either. */
+/** The request; undefined for a request that is not answered and must not be redirected either. */
 export function readAuthorizationRequest(
   parameters: Readonly<Record<string, string>>,
   redirectUri: string,

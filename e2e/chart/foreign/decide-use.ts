@@ -13,7 +13,7 @@ export type Present = {
   /** Kind, group and name in the format of kubectl. */
   readonly id: string;
   readonly resourceVersion: string;
-  /** Helm release that owns it; undefined when there is none. */
+  /** The Helm release that owns the object; undefined if no release owns it. */
   readonly owner: { readonly release: string; readonly namespace: string } | undefined;
 };
 
@@ -36,7 +36,7 @@ type Use =
 
 type Rule = (look: ClusterSnapshot) => string | undefined;
 
-/** Evaluated in this order; the first reason is reported. */
+/** The rules are evaluated in this order; the first reason is reported. */
 const rules: readonly Rule[] = [namespaceIsThere, belongsToOthers, runIsThere, leftoversAreUsed];
 
 /** Decides whether the suite may install on a cluster of another owner; refuses in doubt. */

@@ -1,7 +1,7 @@
 import { kubectl } from '../../../hack/cluster/control-plane/kubectl.ts';
 import { type ClusterSnapshot, type Present, portcullisGroup } from './decide-use.ts';
 
-/** Members of an object that are read here. */
+/** The members of an object that are read. */
 type Read = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,7 +18,7 @@ type Definition = Read & { readonly spec: { readonly group: string; readonly nam
 const patience = '--request-timeout=20s';
 
 /**
- * Reads the state that the decision about the cluster needs. Writes nothing.
+ * Reads the state that the decision about the cluster needs. The function writes nothing.
  * @param rendered objects that the chart would create
  * @throws Error with the message of kubectl
  */

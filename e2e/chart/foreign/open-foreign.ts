@@ -75,7 +75,7 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
   };
 }
 
-/** A kubeconfig of one context. @returns its text */
+/** A kubeconfig with one context. @returns its text */
 async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const { kubectl } = await buildPrograms(['kubectl'], silentProgress);
   const config = (...args: readonly string[]) => runClusterProgram(kubectl, ['config', ...args], environment);
@@ -154,10 +154,11 @@ function imageOf(environment: NodeJS.ProcessEnv, variable: string): TestImage {
 }
 
 /**
- * Assigns leftover definitions of an earlier run to a release in this namespace. Writes as the field manager of Helm:
- * Helm only upgrades objects of its own release, and another field manager would conflict with later installations.
+ * Assigns leftover definitions of an earlier run to a release in this namespace. The objects are written with the field
+ * manager of Helm, because Helm only upgrades objects of its own release, and another field manager would conflict with
+ * later installations.
  * @param rendered objects of the chart
- * @throws Error when a definition was changed since it was read
+ * @throws Error when a definition was changed after it was read
  */
 async function takeOver(
   kubeconfigFile: string,

@@ -18,8 +18,8 @@ export async function createNamespace(kubeconfigFile: string, name: string): Pro
 }
 
 /**
- * Deletes a namespace of the suite and waits until it and the volumes of its claims are deleted. Removes finalizers
- * that no operator removes.
+ * Deletes a namespace of the suite and waits until it and the volumes of its claims are deleted. Finalizers that no
+ * operator removes are removed, too.
  * @throws DeadlineError when the deletion does not complete
  */
 export async function removeNamespace(kubeconfigFile: string, name: string, progress: ProgressReporter): Promise<void> {

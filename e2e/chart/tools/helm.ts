@@ -28,7 +28,7 @@ export function helmProgram(): string {
   return program;
 }
 
-/** Skips every test of a suite when there is a reason. */
+/** Skips every test of a suite if there is a reason. */
 export function skipWithout(missing: string | undefined): void {
   beforeEach((context) => {
     if (missing !== undefined) context.skip(missing);
@@ -41,7 +41,7 @@ export function skipWithout(missing: string | undefined): void {
  */
 export async function helm(args: readonly string[], kubeconfig?: string): Promise<ProgramEnd> {
   const program = helmProgram();
-  // The discovery cache is only valid for one server.
+  // The discovery cache is valid for one server only.
   const home = kubeconfig === undefined ? join(tmpdir(), 'portcullis-helm') : join(dirname(kubeconfig), 'helm');
   const inherited = Object.entries(process.env).filter(([name]) => !/^(HELM|KUBERNETES)_/.test(name));
   const environment = {

@@ -7,7 +7,7 @@ export const release = 'guardrails';
 const namespace = 'safety';
 
 type Labels = Readonly<Record<string, string>>;
-/** Members of a rendered object that the tests read; the API server validates the rest. */
+/** The members of a rendered object that the tests read; the API server validates the other members. */
 export type Rendered = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -39,7 +39,7 @@ export function renderFile(name: string): Promise<readonly Rendered[]> {
   return known;
 }
 
-/** The objects that Helm renders from the chart with further arguments. */
+/** The objects that Helm renders from the chart with the given arguments. */
 export async function renderChart(args: readonly string[]): Promise<readonly Rendered[]> {
   const text = await helmOk(['template', release, chartFolder, '--namespace', namespace, ...args]);
   return parseManifest(text);

@@ -3,7 +3,10 @@ import { chatCall } from '../../support/chat-call.ts';
 import { deniedTerm, maskedTerm } from '../../support/sample-policy.ts';
 import type { Platform } from '../../support/start-platform.ts';
 
-/** Masks a word with a stamp, so that an answer shows which definition checked it; denies one word in the input. */
+/**
+ * A definition that masks a word with a stamp, so that an answer shows which definition checked it, and denies one word
+ * in the input.
+ */
 export function stampedDefinition(stamp: string): Definition {
   const rule = (id: string, term: string, action: { type: 'deny' } | { type: 'mask'; replacement: string }) => ({
     id,

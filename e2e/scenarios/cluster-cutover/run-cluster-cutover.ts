@@ -109,7 +109,7 @@ async function install(folder: string, kubeconfigFile: string): Promise<void> {
     ],
     example: { enabled: false },
     echo: { enabled: false },
-    // The workloads that long streams keep in use fit onto one node together.
+    // With this size the workloads that long streams keep in use fit on one node.
     runtime: { resources: small },
     gateway: { replicas: 2, logLevel: 'warn', resources: small },
   };
@@ -137,7 +137,9 @@ function applied(client: KubeClient, generation: number): Promise<unknown> {
   return until('the revision is applied', isApplied, { deadlineMs: 180_000, everyMs: 100 });
 }
 
-/** Each replica is called directly: through a Service a persistent connection would choose one at random. */
+/**
+ * Each replica is called directly, because through a Service a persistent connection would choose a replica at random.
+ */
 async function replicasOf(kubectl: Kubectl): Promise<readonly string[]> {
   const selector = '--selector=app.kubernetes.io/component=gateway';
   const text = await kubectl(['get', 'pods', selector, '--output=jsonpath={.items[*].status.podIP}']);

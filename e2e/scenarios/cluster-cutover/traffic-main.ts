@@ -1,6 +1,6 @@
 // Usage, in a pod: node traffic-main.ts REPLICA,... KEYS ALIAS: serves as the provider of the alias on port 8080 and
-// sends requests for it to the gateway's replicas until it is stopped; prints one line of JSON per second, the last one
-// is the report.
+// sends requests for it to the gateway's replicas until it is stopped; prints one line of JSON per second; the last
+// line is the report.
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts';

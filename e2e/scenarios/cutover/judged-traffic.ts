@@ -7,7 +7,7 @@ import { canary, revisionMark, secret, stampsIn } from './marked-policy.ts';
 /** Number of applications that a long stream outlives. */
 export const outlived = 5;
 
-/** The result of the load while revisions were applied one after the other. */
+/** The result of the load while revisions were applied one after another. */
 export type TrafficReport = {
   readonly requests: number;
   /** Streams during which at least `outlived` applications were applied. */
@@ -25,7 +25,7 @@ export type TrafficReport = {
 type JudgedTraffic = {
   /** Requests that have completed. */
   readonly requests: () => number;
-  /** Requests that failed so far. */
+  /** Number of failed requests up to now. */
   readonly faults: () => number;
   /** Waits for calls in flight and returns the result. */
   readonly stop: () => Promise<TrafficReport>;

@@ -1,8 +1,8 @@
 import type { Definition } from '#contracts/policy';
 
 /**
- * Policies whose revisions have different effects: revision n masks with its own number and denies the marks of every
- * other revision. A request whose parts are judged by different revisions shows two numbers, or is blocked.
+ * Policies whose revisions have different effects: revision n masks with its own number and denies the marks of all
+ * other revisions. A request whose parts are judged by different revisions shows two numbers, or is blocked.
  */
 export const secret = 'secret-of-the-harbour';
 export const canary = 'forbidden-canary-phrase';

@@ -16,7 +16,7 @@ type CutoverReport = TrafficReport & { readonly applications: number; readonly o
 
 const alias = 'cutover';
 
-/** Records each revision and applies it, as soon as the previous one is confirmed. */
+/** Records each revision and applies it as soon as the previous revision is confirmed. */
 async function applyAll(platform: Platform, options: CutoverOptions): Promise<void> {
   const { client } = platform;
   for (let turn = 1; turn <= options.applications; turn += 1) {

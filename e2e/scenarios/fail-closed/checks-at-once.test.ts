@@ -44,7 +44,7 @@ test.each([1, 3])(
       return { kind: 'silence' };
     });
     const ask = (count: number, model: string) => Array.from({ length: count }, () => chatCall({ ...call, model }));
-    // The slots stay taken for longer than the other requests may wait.
+    // The slots stay occupied for longer than the other requests may wait.
     const holding = ask(most, slow);
     await until('every slot is taken', () => made === most);
     const waiting = await Promise.all(ask(2, alias));

@@ -3,7 +3,7 @@ import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { type CheckPlace, runtimeFaults } from './runtime-faults.ts';
 
-/** Long enough for several windows; every part of it is distinct. */
+/** An answer long enough for several windows; every part of it is different. */
 const answer = Array.from({ length: 500 }, (_, index) => `leaked-${String(index).padStart(3, '0')}`).join(' ');
 
 let platform: GuardedGateway;

@@ -50,7 +50,7 @@ function raw(name: string, body: string, contentType = 'application/json', code 
 const choice = (content: string, index = 0): string =>
   `{"index":${index},"message":{"role":"assistant","content":"${content}"}}`;
 
-/** Faults of an answer that the client did not ask to be streamed. */
+/** Faults of an answer for which the client did not request a stream. */
 export const wholeFaults: readonly UpstreamFault[] = [
   ...statuses,
   raw('an answer that is not JSON', `<p>${leak}</p>`, 'text/html'),

@@ -21,7 +21,7 @@ const external = ({ url, passwordFile }: { readonly url: string; readonly passwo
   PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
 });
 
-/** Everything visible of a platform: files, terminal output, arguments and environment of its processes. */
+/** Everything visible about a platform: files, terminal output, arguments and environment of its processes. */
 function shownBy(platform: Platform): string {
   const logs = join(platform.data, 'logs');
   const told = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
@@ -29,7 +29,7 @@ function shownBy(platform: Platform): string {
   return [platform.output(), readFileSync(join(platform.data, 'status.json'), 'utf8'), ...told, ...started].join('\n');
 }
 
-/** The arguments of a process; empty for one that has ended, such as the process of a bundle validation. */
+/** The arguments of a process; empty for a process that has ended, such as the process of a bundle validation. */
 function commandLineOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

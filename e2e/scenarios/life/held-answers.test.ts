@@ -28,7 +28,7 @@ const answer = Buffer.from(
   }),
 );
 
-/** The peak memory of a process so far, bytes. */
+/** The peak memory of a process up to now, bytes. */
 function peakOf(pid: number): number {
   const [, kibibytes = ''] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) * 1_024;

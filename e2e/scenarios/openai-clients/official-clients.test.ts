@@ -52,7 +52,7 @@ async function askNode({ content, stream }: Call): Promise<Told> {
 
 const words = Array.from({ length: 500 }, (_, index) => `word-${index}`).join(' ');
 
-/** Calls for which every official client must give the same result; `ask` makes one with the client. */
+/** Makes calls for which every official client must return the same result; `ask` makes one call with the client. */
 async function holdClient(ask: Ask): Promise<void> {
   const play = (content: string): void => platform.upstream.play({ kind: 'answer', content, frameLength: 16 });
   for (const stream of [false, true]) {
@@ -82,7 +82,7 @@ async function holdClient(ask: Ask): Promise<void> {
   await holdStreamErrors(ask);
 }
 
-/** In both official clients, an error inside a stream raises an exception after the text that had passed. */
+/** In both official clients, an error inside of a stream raises an exception after the text that has passed. */
 async function holdStreamErrors(ask: Ask): Promise<void> {
   platform.upstream.play({ kind: 'answer', content: `${words} ${deniedTerm} ${words}`, frameLength: 16 });
   const blocked = await ask({ content: 'Hello.', stream: true });
@@ -100,7 +100,7 @@ async function holdStreamErrors(ask: Ask): Promise<void> {
   expect(words.startsWith(failed.text) && failed.text.length > 0).toBe(true);
 }
 
-/** Makes calls with one Python process, one line of input for each call. */
+/** Makes calls with one Python process, with one line of input for each call. */
 function askThrough(child: ChildProcess): Ask {
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error('the Python process has no pipes');

@@ -7,8 +7,8 @@ import { deniedTerm } from '../../support/sample-policy.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 
 /**
- * The requests have the members that Open WebUI 0.12.4 sent from its page in November 2026; their texts, and the names of its
- * tools, are others.
+ * The requests have the members that Open WebUI 0.12.4 sent from its page in November 2026; their texts and the names
+ * of the tools are different.
  */
 type Said = { readonly role: 'user' | 'assistant'; readonly content: string };
 
@@ -26,7 +26,7 @@ const shapes = [
     properties: { file: { additionalProperties: false, properties: { coding: { const: 'base64' } }, type: 'object' } },
   },
 ];
-/** Every message of a chat comes with the tools of the program, about 24 KiB. */
+/** Every message of a chat is sent with the tools of the program, about 24 KiB. */
 const tools = Array.from({ length: 36 }, (_, at) => ({
   type: 'function',
   function: {

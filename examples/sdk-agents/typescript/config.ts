@@ -8,7 +8,7 @@ function setting(name: string): string {
   return value;
 }
 
-/** The settings of the example. @throws Error if one is missing */
+/** The settings of the example. @throws Error if a setting is missing */
 export function readConfig(): ExampleConfig {
   return {
     gateway: new URL(setting('PORTCULLIS_GATEWAY_URL')),

@@ -1,4 +1,4 @@
-// An agent over MCP: one tool that calls a model. Settings and packages are those of example-agent.ts.
+// An agent over MCP: one tool that calls a model. The settings and the packages are the same as for example-agent.ts.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';
@@ -69,7 +69,7 @@ class RpcError extends Error {
   }
 }
 
-/** No session is kept: each message is answered by itself. */
+/** No session is kept: each message is answered independently. */
 async function answer(request: IncomingMessage, response: ServerResponse, call: GatewayCall): Promise<void> {
   if (call.operation !== 'mcp') return send(response, 404, { error: { code: 404, status: 'NOT_FOUND' } });
   const message = (await readJson(request).catch(() => ({}))) as RpcMessage;

@@ -24,8 +24,8 @@ const refusals = {
 } as const;
 
 /**
- * A listener of `node:http` that passes on only calls with a valid identity. Health and card are for the platform: serve
- * them before.
+ * A listener of `node:http` that forwards only calls with a valid identity. The platform requests health and card:
+ * serve them before this listener.
  */
 export function protectAgent(
   verifier: GatewayCallVerifier,

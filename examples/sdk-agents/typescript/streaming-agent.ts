@@ -1,4 +1,5 @@
-// An agent over A2A that streams the answer of a model. Settings and packages are those of example-agent.ts.
+// An agent over A2A that streams the answer of a model. The settings and the packages are the same as for
+// example-agent.ts.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -17,7 +17,7 @@ export class ExchangeRefused extends Error {
 
 /**
  * Trades the grant of a run for a token of one audience (RFC 8693).
- * @param gateway base URL of the agent gateway, with a slash at its end
+ * @param gateway base URL of the agent gateway, which ends with a slash
  * @throws ExchangeRefused
  */
 export async function tradeGrant(gateway: URL, grant: string | undefined, audience: string): Promise<string> {

@@ -23,14 +23,17 @@ export type GatewayCall = {
   readonly actors: readonly Party[];
   readonly tenant: string | undefined;
   /**
-   * A token of at most 60 s for one audience that the version requires, in the name of the person. Request a new one
-   * before each call of a service: the gateway checks the rights of the person each time.
+   * Requests a token of at most 60 s for one audience that the version requires, in the name of the person. Request a
+   * new one before each call of a service: the gateway checks the rights of the person each time.
    * @throws ExchangeRefused
    */
   tokenFor(audience: string): Promise<string>;
 };
 
-/** A call is refused: 401 for its tokens, 503 where they cannot be checked now. The message has nothing of a token. */
+/**
+ * A call is refused: with 401 because of its tokens, with 503 if they cannot be checked now. The message contains no
+ * part of a token.
+ */
 export class CallRefused extends Error {
   readonly status: 401 | 503;
 
@@ -51,19 +54,23 @@ const grantKind = { typ: 'portcullis-run-grant+jwt', audience: 'urn:portcullis:t
 const skewSeconds = 5;
 const maxCharacters = 8_192;
 const maxActors = 4;
-/** Ids of used tokens that are kept; a call beyond them is refused, because forgetting one would let it be used again. */
+/**
+ * Maximum number of ids of used tokens that are kept; above it further calls are refused, because a token whose id was
+ * dropped could be used again.
+ */
 const maxUsedIds = 100_000;
 
 type TokenKind = { readonly typ: string; readonly audience: string; readonly longestSeconds: number };
 type Claims = JWTPayload & { readonly iat: number; readonly exp: number; readonly jti: string };
 
 /**
- * Verifies calls of one version of an agent. Used tokens are kept in memory: run one process of a version. Tokens that
- * were issued before the process started are refused, because an earlier process may have accepted them.
+ * Verifies calls of one version of an agent. Used tokens are kept in memory, so that only one process of a version may
+ * run. Tokens that were issued before the process started are refused, because an earlier process may have accepted
+ * them.
  */
 export function createCallVerifier({ gateway, issuer, agentId, versionId }: AgentSettings): GatewayCallVerifier {
   const at = gateway.href.endsWith('/') ? gateway : new URL(`${gateway.href}/`);
-  // A new key is published 60 s before it signs, and an unknown one is looked for at most every 30 s.
+  // A new key is published 60 s before it signs, and the keys are fetched again for an unknown key at most every 30 s.
   const keys = createRemoteJWKSet(new URL('.well-known/jwks.json', at), {
     cacheMaxAge: 60_000,
     cooldownDuration: 30_000,
@@ -75,7 +82,7 @@ export function createCallVerifier({ gateway, issuer, agentId, versionId }: Agen
     longestSeconds: 60,
   };
   const startedAt = Math.floor(Date.now() / 1_000);
-  /** The second after which each used token is refused by its age. */
+  /** For each used token, the second after which the token is refused because of its age. */
   const used = new Map<string, number>();
 
   async function open(token: string, { typ, audience, longestSeconds }: TokenKind): Promise<Claims> {
@@ -93,7 +100,7 @@ export function createCallVerifier({ gateway, issuer, agentId, versionId }: Agen
     return payload as Claims;
   }
 
-  /** Enters the id of a token. It must not wait, so that one of two equal tokens is accepted. */
+  /** Records the id of a token. This function must not wait, so that only one of two equal tokens is accepted. */
   function use({ jti, exp }: Claims): void {
     const now = Date.now() / 1_000;
     if (used.size >= maxUsedIds) for (const [id, end] of used) if (end < now) used.delete(id);

@@ -1,6 +1,6 @@
 /** A zip file in the Maven repository, pinned by its checksum. */
 export type Archive = {
-  /** group:artifact:version:zip, as Maven writes it. */
+  /** The coordinates group:artifact:version:zip, as Maven writes them. */
   readonly coordinates: string;
   /** SHA-256, 64 hexadecimal digits. */
   readonly sha256: string;
@@ -17,7 +17,7 @@ export type ArchiveProgram = {
 
 const version = '3.6.0';
 
-/** OpenSearch with its plugin for vectors, without native libraries: the lucene engine only. It needs Java 21. */
+/** OpenSearch with its plugin for vectors, without native libraries: only the lucene engine. It needs Java 21. */
 export const openSearch: ArchiveProgram = {
   name: 'opensearch',
   version,

@@ -12,7 +12,7 @@ import { unpackZip } from './unpack-zip.ts';
 
 const copyGoal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 
-/** The folder of a program's version, next to those of the programs that are built. */
+/** The folder of a program's version, next to the folders of the built programs. */
 export function folderOfProgram({ name, version }: ArchiveProgram): string {
   return join(cacheFolder(), 'programs', name, version);
 }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The folder of a Java of at least this version: JAVA_HOME, or the newest installed one; undefined if there is none.
+ * The folder of a Java of at least this version: JAVA_HOME, or the newest installed Java; undefined if there is none.
  */
 export function findJava(least: number): string | undefined {
   const given = process.env['JAVA_HOME'];
@@ -13,7 +13,7 @@ export function findJava(least: number): string | undefined {
   return (preferred ?? known.sort((one, other) => other.version - one.version)[0])?.home;
 }
 
-/** The first number of the version that a Java writes into its file `release`; 0 if there is none. */
+/** The first number of the version in the file `release` of a Java; 0 if there is no such file. */
 function versionOf(home: string): number {
   try {
     return Number(/^JAVA_VERSION="(\d+)/m.exec(readFileSync(join(home, 'release'), 'utf8'))?.[1] ?? 0);

@@ -20,11 +20,11 @@ import type { ProgressReporter } from '../machine/progress.ts';
 import { type GoModule, goModules } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 
-/** The Go modules need Go 1.26 or newer. Go's default installation folder is searched, too. */
+/** The Go modules need Go 1.26 or newer. The default installation folder of Go is searched, too. */
 const goPlaces = ['go', '/usr/local/go/bin/go'];
 /** Disk space that a first build of all programs needs for Go's caches, in bytes. */
 const spaceNeeded = 6 * 1_024 ** 3;
-/** Built programs that were not used for this long are removed when a newer one is built. */
+/** How many days an unused built program is kept; it is removed when a newer program is built. */
 const keptDays = 14;
 const lockPatienceMs = 30 * 60_000;
 
@@ -33,11 +33,11 @@ type Go = { readonly command: string; readonly version: string };
 function findGo(): Go | undefined {
   for (const command of goPlaces) {
     try {
-      // Stops Go from replacing the installed compiler by a downloaded one.
+      // This variable prevents Go from replacing the installed compiler by a downloaded compiler.
       const version = execFileSync(command, ['version'], { encoding: 'utf8', stdio: 'pipe', cwd: '/' }).trim();
       return { command, version };
     } catch {
-      // Go is not installed at this path: try the next one.
+      // Go is not installed at this path, so that the next path is tried.
     }
   }
   return undefined;
@@ -81,7 +81,7 @@ async function buildOne(go: Go, module: GoModule, program: string, folder: strin
     const child = spawn(go.command, ['build', ...flags, '-o', join(scratch, program), target], {
       cwd: module.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // The compiler ends before its garbage is worth collecting: a tenth of the processor time.
+      // The compiler ends before collecting its garbage is worth the cost; this saves a tenth of the processor time.
       env: { GOGC: '400', ...process.env, CGO_ENABLED: '0' },
     });
     const { code, output } = await outputOf(child);

@@ -5,9 +5,9 @@ export type GoModule = {
   readonly name: string;
   /** Folder of the Go module. */
   readonly folder: string;
-  /** Name of each program and the Go package that it is built from. */
+  /** The name of each program, and the Go package from which the program is built. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Variables that the linker sets by its option -X. */
+  /** Variables that the linker sets with its option -X. */
   readonly variables: Readonly<Record<string, string>>;
   /**
    * True for programs whose speed no figure measures: the compiler leaves out its optimizations, which takes about
@@ -34,7 +34,7 @@ const kubernetes: GoModule = {
     'kube-proxy': command('kube-proxy'),
     kubectl: command('kubectl'),
   },
-  // Without this variable the API server reports version v0.0.0, which Helm and clients refuse.
+  // Without these variables the API server reports the version v0.0.0, which Helm and clients refuse.
   variables: {
     'k8s.io/component-base/version.gitVersion': kubernetesVersion,
     'k8s.io/component-base/version.gitMajor': '1',

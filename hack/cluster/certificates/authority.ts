@@ -25,7 +25,9 @@ export type CertificateSubject = {
   readonly organizations?: readonly string[];
 };
 
-/** A certificate authority. Its certificates are valid for some days, long enough for a cluster on one machine. */
+/**
+ * A certificate authority. Its certificates are valid for some days, which is long enough for a cluster on one machine.
+ */
 export type Authority = {
   readonly certificate: string;
   readonly key: string;
@@ -33,7 +35,7 @@ export type Authority = {
   readonly issueClient: (subject: CertificateSubject) => KeyPair;
   /**
    * Issues a certificate for a server that may also be a client of its peers. @param names the names and IP addresses
-   * for which it is valid
+   * for which the certificate is valid
    */
   readonly issueServer: (subject: CertificateSubject, hosts: readonly string[]) => KeyPair;
 };

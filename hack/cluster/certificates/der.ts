@@ -1,5 +1,5 @@
 /**
- * The subset of DER (ITU-T X.690) that a certificate needs. Every function returns one complete element: tag, length,
+ * The subset of DER (ITU-T X.690) that certificates need. Every function returns one complete element: tag, length,
  * content.
  */
 export type Der = Buffer<ArrayBuffer>;
@@ -19,7 +19,7 @@ export function sequence(...parts: readonly Uint8Array[]): Der {
   return element(0x30, Buffer.concat(parts));
 }
 
-/** Members stay in the given order. A set with one member, as in a distinguished name, needs no sorting. */
+/** Encodes members in the given order. A set with one member, as in a distinguished name, needs no sorting. */
 export function set(...parts: readonly Uint8Array[]): Der {
   return element(0x31, Buffer.concat(parts));
 }

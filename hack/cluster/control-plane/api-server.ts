@@ -25,8 +25,8 @@ export function auditLogOf(folder: string): string {
 }
 
 /**
- * The audit policy logs every request once, when it is answered (a watch at its start and its end), except health
- * checks.
+ * The audit policy, by which every request is logged once, when it is answered (a watch at its start and its end),
+ * except health checks.
  */
 function auditPolicy(level: AuditLevel): string {
   return stringify({
@@ -45,7 +45,7 @@ function auditFlags(folder: string): readonly string[] {
   return [
     `--audit-policy-file=${auditPolicyFile(folder)}`,
     `--audit-log-path=${auditLogOf(folder)}`,
-    // Blocking mode: a request is logged before it is answered, so that a test can count requests immediately.
+    // In blocking mode a request is logged before it is answered, so that a test can count requests immediately.
     '--audit-log-mode=blocking-strict',
   ];
 }

@@ -13,8 +13,8 @@ type EtcdOptions = {
 };
 
 /**
- * An etcd of one member. It answers only clients with a certificate of the cluster. A crash of the machine may lose its
- * data.
+ * An etcd cluster with one member. It answers only clients with a certificate of the cluster. A crash of the machine
+ * may lose its data.
  */
 export function etcdPlan({ program, folder, identities, clientUrl, peerUrl }: EtcdOptions): ComponentPlan {
   const { caFile, serverFile, serverKeyFile } = identities;

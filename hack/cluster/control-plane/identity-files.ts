@@ -10,7 +10,9 @@ import {
 } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
 
-/** Keys and certificates of one local cluster, all from one authority, because one person runs the whole cluster. */
+/**
+ * Keys and certificates of one local cluster. All come from one authority, because one person runs the whole cluster.
+ */
 export type IdentityFiles = {
   readonly folder: string;
   readonly caFile: string;

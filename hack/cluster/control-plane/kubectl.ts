@@ -8,7 +8,7 @@ export async function kubectl(kubeconfig: string, args: readonly string[], input
   return runToEnd(programs.kubectl, [`--kubeconfig=${kubeconfig}`, ...args], { input });
 }
 
-/** Runs kubectl and throws when it fails. @returns its standard output */
+/** Runs kubectl and throws when it fails. @returns the standard output of kubectl */
 export async function kubectlOk(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await kubectl(kubeconfig, args, input);
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);

@@ -9,7 +9,7 @@ const stages = fileURLToPath(new URL('./kwok-stages.yaml', import.meta.url));
 /** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
-/** Simulates nodes: kwok marks nodes and pods as ready, and runs nothing. */
+/** Simulates nodes: kwok marks nodes and pods as ready, but runs no containers. */
 export function kwokPlan({ program, identities, apiServerUrl, address, port }: ControllerOptions): ComponentPlan {
   const kubeconfig = join(identities.folder, 'kwok.kubeconfig');
   return {

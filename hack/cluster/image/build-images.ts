@@ -16,14 +16,14 @@ type BuiltImage = {
 /** The images of a cluster: first the platform image, then the database image. */
 type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
 
-/** Builds the images of a cluster into one archive, without an engine and without a registry. */
+/** Builds the images of a cluster into one archive, without a container engine and without a registry. */
 export function buildImages(archiveFile: string, tag = defaultTag): BuiltImages {
   const platform = portcullisImage(root, tag);
   const database = postgresImage(root, platform);
   return write(archiveFile, [platform, database]);
 }
 
-/** Builds the same images and that of the standalone platform, which no cluster runs. */
+/** Builds the same images, and also the image of the standalone platform, which no cluster runs. */
 export function buildAllImages(archiveFile: string, tag = defaultTag): BuiltImages {
   const platform = portcullisImage(root, tag);
   const database = postgresImage(root, platform);

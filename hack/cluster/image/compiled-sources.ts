@@ -18,12 +18,13 @@ export function compiledSettings(home: string): Readonly<Record<string, string>>
 
 /**
  * The sources of the programs without their types, as Node caches them: a process that finds them loads no TypeScript
- * parser, which is a third of the processor time of its start and 30 MiB. Compiled code is left out, because its bytes
- * differ from run to run.
- * @param user who runs the image: Node has one cache for each user
+ * parser, which saves a third of the processor time of its start and 30 MiB. Compiled code is left out, because its
+ * bytes differ from run to run.
+ * @param user the user who runs the image: Node has one cache for each user
  */
 export function compiledSources(root: string, home: string, user: number): readonly Entry[] {
-  // As deep as its place in the image, because the names of entries are digests over relative paths.
+  // The folder has the same depth as its place in the image, because the names of entries are digests of relative
+  // paths.
   const cache = mkdtempSync(join(root, `${place}-`));
   try {
     const files = globSync(programs, { cwd: root }).toSorted();

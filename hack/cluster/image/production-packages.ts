@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type LockedPackage = {
-  /** Whether an installation can lack the package, as an optional package for another system. */
+  /** Whether the package may be missing in an installation, because it is an optional package for another system. */
   readonly optional?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
-// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER STANDALONE_FOLDER: for the Dockerfile, writes the
-// files of the platform image to the first folder, and the additional files of each further image to its own.
+// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER STANDALONE_FOLDER: writes, for the Dockerfile, the
+// files of the platform image to the first folder, and the additional files of each other image to the folder of that
+// image.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from '../../check/run-tool.ts';

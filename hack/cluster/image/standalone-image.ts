@@ -17,14 +17,14 @@ export function standaloneImage(root: string, database: Image): Image {
       [
         folder('data', 0o1777),
         textFile('usr/local/bin/portcullis', commandLine, 0o755),
-        // A standalone operator derives the build of its runtimes from it.
+        // A standalone operator derives the build of its runtimes from this file.
         copiedFile(`${imageHome}/package-lock.json`, join(root, 'package-lock.json')),
       ],
     ],
     environment: {
       ...database.environment,
       PORTCULLIS_DATA_DIR: '/data/portcullis',
-      // The second start on a volume compiles nothing.
+      // The second start with the same volume compiles nothing.
       NODE_COMPILE_CACHE: '/data/compiled',
     },
     command: ['--max-semi-space-size=1', 'cli/main.ts', 'up', '--address', '0.0.0.0', '--no-console'],

@@ -7,7 +7,7 @@ import { endOfArchive, memberFrame, tarOf, tarSize } from './tar.ts';
 export type Image = {
   /** Repository and tag, for example localhost/portcullis:dev. */
   readonly name: string;
-  /** Layers, each on top of the previous ones. Layers that seldom change come first. */
+  /** Layers, each on top of the previous layers. Layers that rarely change are first. */
   readonly layers: readonly (readonly Entry[])[];
   /** Numbers of the user and the group. */
   readonly user: string;
@@ -20,7 +20,8 @@ export type Image = {
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * The image configuration of the OCI image specification. It contains no time, so that equal images have equal digests.
+ * The image configuration of the OCI image specification. The configuration contains no time, so that equal images have
+ * equal digests.
  */
 function configOf(image: Image, layerDigests: readonly string[]): string {
   return JSON.stringify({

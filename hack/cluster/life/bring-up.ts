@@ -14,19 +14,19 @@ import { removeAbandoned, takeDown } from './take-down.ts';
 type WantedCluster = {
   readonly name: string;
   /**
-   * How to run the cluster. `none`: a control plane without nodes. `local`: from programs of this machine. `any`: in
+   * How the cluster runs. `none`: a control plane without nodes. `local`: with programs of this machine. `any`: in
    * Docker if Docker runs, else local.
    */
   readonly node: 'none' | 'local' | 'any';
-  /** Whether kube-controller-manager runs too. Only for a control plane without nodes. */
+  /** Whether kube-controller-manager also runs; only for a control plane without nodes. */
   readonly controllers?: boolean;
   /** Number of simulated nodes. Only for a control plane. */
   readonly pretendedNodes?: number | undefined;
-  /** Not in Docker. */
+  /** The level of the audit log; not available in Docker. */
   readonly audit?: AuditLevel | undefined;
   /** Port of the API server of a control plane. */
   readonly port?: number | undefined;
-  /** Not in Docker. */
+  /** Additional flags of the API server; not available in Docker. */
   readonly apiServerFlags?: readonly string[];
 };
 
@@ -82,8 +82,8 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
 }
 
 /**
- * Starts a persistent cluster unless it runs, and waits until it is ready. When the start of a new cluster fails,
- * everything that it created is removed. @throws ClusterError with a remedy
+ * Starts a persistent cluster unless it is running, and waits until it is ready. If the start of a new cluster fails,
+ * everything that was created is removed. @throws ClusterError with a remedy
  */
 export async function bringUp(wanted: WantedCluster, progress: ProgressReporter): Promise<ClusterState> {
   using _lock = await holdLock(`cluster-${wanted.name}`);

@@ -6,9 +6,9 @@ import type { ControlPlaneRecord, WholeRecord } from '../record/record.ts';
 import { clusterComponents } from './cluster-components.ts';
 
 /**
- * Stops leftover processes of a cluster without a record: its start was killed before the record was written. Stops
- * only processes that were started for exactly this folder, and waits until they have exited, because they hold ports
- * and file locks until then.
+ * Stops leftover processes of a cluster without a record, whose start was killed before the record was written. It
+ * stops only processes that were started for exactly this folder, and waits until they have exited, because they hold
+ * ports and file locks until then.
  */
 export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promise<void> {
   if (!hasProcessTable) return;

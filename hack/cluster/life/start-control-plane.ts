@@ -20,9 +20,9 @@ import { endStrays } from './end-strays.ts';
 import { removeAbandoned, startOrRemove, takeDown } from './take-down.ts';
 
 export type ControlPlaneOptions = {
-  /** Name of the control plane; a generated one when absent. */
+  /** Name of the control plane; a generated name when absent. */
   readonly name?: string;
-  /** Port of the API server; a free one when absent. */
+  /** Port of the API server; a free port when absent. */
   readonly port?: number;
   /**
    * Whether kube-controller-manager runs: garbage collection by owner references, Deployments, deletion of namespaces.
@@ -35,13 +35,16 @@ export type ControlPlaneOptions = {
   readonly pretendedNodes?: number;
   /** Writes an audit log of every request; true means level Metadata. */
   readonly audit?: boolean | AuditLevel;
-  /** Additional flags of kube-apiserver; they override the default ones. */
+  /** Additional flags of kube-apiserver; they override the default flags. */
   readonly apiServerFlags?: readonly string[];
-  /** Whether the control plane outlives the process that starts it; otherwise it always ends with that process. */
+  /**
+   * Whether the control plane keeps running after the process that starts it; otherwise it always ends with that
+   * process.
+   */
   readonly lasting?: boolean;
   /**
-   * The process that owns the control plane, if not this one; `removeAbandoned` stops the control plane after its owner
-   * has exited.
+   * The process that owns the control plane, if it is not this process; `removeAbandoned` stops the control plane after
+   * its owner has exited.
    */
   readonly ownerPid?: number;
   readonly progress?: ProgressReporter;
@@ -83,7 +86,7 @@ async function portsFor(wanted: number | undefined): Promise<ControlPlaneRecord[
   return { apiServer, etcd, etcdPeer, controllerManager, scheduler, kwok };
 }
 
-/** Programs that only simulated nodes need are not built when there are no such nodes. */
+/** Programs that only simulated nodes need are not built if there are no simulated nodes. */
 const noPrograms = { 'kube-scheduler': '', kwok: '' };
 
 function programsFor(pretendedNodes: number) {

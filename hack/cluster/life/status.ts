@@ -78,7 +78,7 @@ async function factsOf(record: ClusterRecord): Promise<Facts> {
   return { url: wholeUrlOf(record), nodeAddress: node, machineAddress: machine, components };
 }
 
-/** The current state of one cluster; undefined when no cluster with this name was started. */
+/** The current state of one cluster; undefined if no cluster with this name was started. */
 export async function clusterState(name: string): Promise<ClusterState | undefined> {
   const record = readRecord(name);
   if (record === undefined) return undefined;

@@ -5,7 +5,7 @@ import { takeLock } from '../../../cli/platform/lock.ts';
 import { ClusterError } from './cluster-error.ts';
 import { cacheFolder } from './places.ts';
 
-/** How long a command waits for another one before it reports that it waits. */
+/** How long a command waits for another command before it reports that it is waiting, milliseconds. */
 const patienceMs = 600_000;
 
 /** Locks an object against changes by other commands, in any process, until the lock is disposed. */

@@ -8,8 +8,8 @@ function baseFolder(variable: string, ...fallback: readonly string[]): string {
 }
 
 /**
- * Folder of built programs and downloaded packages. It outlives clusters and may be deleted at any time when no cluster
- * is starting.
+ * Folder of built programs and downloaded packages. It is kept when clusters are removed, and may be deleted at any
+ * time when no cluster is starting.
  */
 export function cacheFolder(): string {
   return join(baseFolder('XDG_CACHE_HOME', '.cache'), 'portcullis', 'cluster');
@@ -20,7 +20,10 @@ export function clustersFolder(): string {
   return join(baseFolder('XDG_STATE_HOME', '.local', 'state'), 'portcullis', 'clusters');
 }
 
-/** A cluster name is a folder name and part of a host name, and short enough for the paths of sockets in its folder. */
+/**
+ * The form of a cluster name, which is a folder name and part of a host name, and must be short enough for the paths of
+ * sockets in the folder.
+ */
 const clusterName = /^[a-z][a-z0-9-]{0,29}$/;
 
 /** The folder that holds all files of one cluster. */

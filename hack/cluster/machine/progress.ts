@@ -1,11 +1,11 @@
 /** Reports the current step of a command and its duration. */
 export type ProgressReporter = {
-  /** Runs one step and shows its title, then how long it took. */
+  /** Runs one step, shows its title, and then shows how long it took. */
   readonly step: <T>(title: string, run: () => Promise<T>) => Promise<T>;
   readonly say: (sentence: string) => void;
 };
 
-/** For tests and programs: reports nothing. */
+/** A reporter for tests and programs that shows nothing. */
 export const silentProgress: ProgressReporter = { step: async (_title, run) => run(), say: () => {} };
 
 const everyMs = 1_000;

@@ -27,7 +27,7 @@ function ask(url: string, files?: ClientFiles): Promise<Answer> {
   });
 }
 
-/** Whether a GET is answered with 200; false when no answer arrives. */
+/** Whether a GET is answered with 200; false if no answer arrives. */
 export async function answersOk(url: string, files?: ClientFiles): Promise<boolean> {
   const answer = await ask(url, files).catch(() => undefined);
   return answer?.status === 200;

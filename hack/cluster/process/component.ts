@@ -20,18 +20,19 @@ export type ComponentPlan = {
   readonly readyWithinMs: number;
 };
 
-/** One process of a cluster. Its state is read from the cluster's folder, so that any program can query it. */
+/** One process of a cluster. Its state is read from the folder of the cluster, so that any program can query it. */
 export type Component = {
   readonly name: string;
   readonly logFile: string;
   readonly isReady: () => Promise<boolean>;
-  /** Identity of the running process; undefined when none runs. */
+  /** Identity of the running process; undefined if the process does not run. */
   readonly running: () => (ProcessMark & { readonly since: Date }) | undefined;
   /**
-   * Starts the process unless it runs, and waits until it is ready. @throws ClusterError with the last lines of its log
+   * Starts the process unless it is running, and waits until it is ready. @throws ClusterError with the last lines of
+   * its log
    */
   readonly start: () => Promise<void>;
-  /** Sends a signal to the process; does nothing when none runs. */
+  /** Sends a signal to the process; does nothing if the process does not run. */
   readonly signal: (signal: NodeJS.Signals) => void;
   /** Stops the process and waits for its exit; after the grace period it is killed. */
   readonly stop: (graceMs?: number) => Promise<void>;
@@ -40,7 +41,7 @@ export type Component = {
 type ComponentHome = {
   /** Folder of the cluster; process files are in `run/`, logs in `logs/`. */
   readonly folder: string;
-  /** Whether the processes outlive the one that started them. */
+  /** Whether the processes keep running after the process that started them has ended. */
   readonly lasting: boolean;
 };
 
@@ -48,7 +49,7 @@ type ComponentHome = {
 type Note = ProcessMark & { readonly since: string; readonly runner: ProcessMark };
 
 const killMs = 10_000;
-/** setpriv, a part of util-linux: the kernel ends the process together with its parent. */
+/** The program setpriv, a part of util-linux: with it the kernel ends the process together with its parent. */
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => process.platform === 'linux' && existsSync(path));
 
 function readNote(path: string): Note | undefined {
@@ -117,7 +118,7 @@ async function launch(plan: ComponentPlan, logFile: string, lasting: boolean): P
   return mark === undefined ? undefined : { ...mark, since, runner };
 }
 
-/** The component that a plan describes, in its cluster; starts nothing. */
+/** The component that a plan describes, in its cluster; the function starts nothing. */
 export function component(plan: ComponentPlan, { folder, lasting }: ComponentHome): Component {
   const noteFile = join(folder, 'run', `${plan.name}.json`);
   const logFile = join(folder, 'logs', `${plan.name}.log`);

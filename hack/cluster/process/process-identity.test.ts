@@ -20,7 +20,8 @@ describe('the identity of a process', () => {
   test.runIf(process.platform === 'linux')(
     'the identity of a process is valid until its last thread has ended, and the process counts as working until its first thread has ended',
     async () => {
-      // The kernel ends a process thread by thread: here the first thread has ended, and another one still exists.
+      // The kernel ends a process thread by thread: in this script the first thread has ended, and another thread still
+      // exists.
       const script = `import ctypes, threading, sys
 threading.Thread(target=sys.stdin.read).start()
 print('started', flush=True)

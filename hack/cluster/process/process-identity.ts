@@ -25,7 +25,7 @@ function linuxState(pid: number): LinuxState | undefined {
 
 function linuxIdentity(pid: number): string | undefined {
   const state = linuxState(pid);
-  // The first thread of a killed program may end before other threads, which hold its sockets until they end, too.
+  // The first thread of a killed program may end before its other threads, which hold the sockets until they end, too.
   if (state === undefined || (state.isEnding && state.threads <= 1)) return undefined;
   return `${readFileSync(bootIdFile, 'utf8').trim()}/${state.startedAt}`;
 }
@@ -39,8 +39,8 @@ function otherIdentity(pid: number): string | undefined {
 }
 
 /**
- * A value that distinguishes a running process from a later one with the same id; undefined when no process with this
- * id runs. A zombie does not run.
+ * A value that distinguishes a running process from a later process with the same id; undefined if no process with this
+ * id runs. A zombie process does not count as running.
  */
 function identityOf(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxIdentity(pid) : otherIdentity(pid);
@@ -60,15 +60,15 @@ export function isSameProcessRunning(mark: ProcessMark): boolean {
 }
 
 /**
- * Whether a process still works. A killed process exists until its last thread has ended but does no work; the
- * processes that the kernel ended with it may already have exited.
+ * Whether a process still works. A killed process exists until its last thread has ended but does no work; processes
+ * that the kernel ends together with it may already have exited.
  */
 export function isAtWork(mark: ProcessMark): boolean {
   if (!isSameProcessRunning(mark)) return false;
   return process.platform !== 'linux' || linuxState(mark.pid)?.isEnding === false;
 }
 
-/** The child of a process that has exactly one; undefined until it has one. Linux only. */
+/** The child of a process that has exactly one child; undefined until it has one. Linux only. */
 export function onlyChildOf(pid: number): number | undefined {
   try {
     const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');

@@ -6,8 +6,8 @@ async function serves(one: Component): Promise<boolean> {
 }
 
 /**
- * Starts those components that are not ready, concurrently, and waits until all are. When one fails, waits for the
- * other starts to end. @throws ClusterError of the first failure
+ * Starts the components that are not ready, concurrently, and waits until all are ready. If one fails, waits for the
+ * end of the other starts. @throws ClusterError of the first failure
  */
 export async function startStage(stage: readonly Component[], progress: ProgressReporter): Promise<void> {
   const missing: Component[] = [];

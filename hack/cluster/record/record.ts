@@ -36,7 +36,7 @@ export type ControlPlaneRecord = {
   readonly owner: ProcessMark | null;
 };
 
-/** A cluster with a node, in its own Linux namespaces on this machine. */
+/** A cluster with a node, in separate Linux namespaces on this machine. */
 export type WholeRecord = {
   readonly size: 'whole';
   readonly name: string;

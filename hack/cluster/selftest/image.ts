@@ -85,7 +85,7 @@ const describeImages = (): void => {
     execFileSync(process.execPath, [stage, staged, stagedPostgres, stagedStandalone]);
     expect(compare(tree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(tree));
-    // The second stage of the Dockerfile adds its files to those of the first.
+    // The second stage of the Dockerfile adds its files to the files of the first stage.
     execFileSync('cp', ['-a', `${stagedPostgres}/.`, staged]);
     expect(compare(postgresTree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(postgresTree));

@@ -8,7 +8,7 @@ export function runClusterCommand(...args: readonly string[]): Promise<ProgramEn
   return runToEnd(process.execPath, [mainFile, ...args]);
 }
 
-/** Runs a cluster command that must succeed. @throws with its output if it fails */
+/** Runs a cluster command that must succeed. @throws an error with its output if it fails */
 export async function runOk(...args: readonly string[]): Promise<ProgramEnd> {
   const result = await runClusterCommand(...args);
   if (result.code !== 0) throw new Error(`${args.join(' ')} ended with ${result.code}:\n${result.stderr}`);

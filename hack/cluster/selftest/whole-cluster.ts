@@ -124,7 +124,7 @@ const describeWhole = (): void => {
     'kubectl can run a command in a pod of a whole cluster and forward a port to it',
     async () => {
       expect(await admin('exec', 'echo', '--', 'node', '--print', '6*7')).toBe('42\n');
-      // Names outside of the cluster, such as those of registries and model providers, fail immediately.
+      // Names outside of the cluster, such as those of registries and model providers, must fail immediately.
       const lookUp = `require('node:dns').lookup('example.com', (error) => console.log(error.code))`;
       expect(await admin('exec', 'echo', '--', 'node', '--eval', lookUp)).toBe('ENOTFOUND\n');
       const { kubectl: program } = await buildPrograms(['kubectl'], silentProgress);

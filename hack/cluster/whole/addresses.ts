@@ -1,7 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import { ClusterError } from '../machine/cluster-error.ts';
 
-/** The addresses in the network of one cluster, which only this machine and its pods can reach. */
+/**
+ * The addresses in the network of one cluster, which can be reached only from this machine and from the pods of the
+ * cluster.
+ */
 export type Addresses = {
   /** Name of the network interface on the machine's side. */
   readonly interfaceName: string;

@@ -37,7 +37,7 @@ function roleFor(user: string, rules: readonly Rule[]): readonly object[] {
   ];
 }
 
-/** The Service for DNS, in front of the one DNS server. */
+/** The Service for DNS, with the only DNS server as its endpoint. */
 function dnsService(nodeAddress: string): readonly object[] {
   const ports = ['UDP', 'TCP'].map((protocol) => ({ name: `dns-${protocol.toLowerCase()}`, port: 53, protocol }));
   const metadata = { name: 'kube-dns', namespace: 'kube-system' };

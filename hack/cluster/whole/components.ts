@@ -101,7 +101,7 @@ function nodePlans(record: WholeRecord, within: Space): readonly ComponentPlan[]
 
 /**
  * Lists the processes inside of the namespaces of a whole cluster, in stages: the members of a stage start
- * concurrently, after the previous stage is ready. Starts nothing.
+ * concurrently, after the previous stage is ready. The function starts nothing.
  */
 export function wholeStages(record: WholeRecord, within: Space): readonly (readonly Component[])[] {
   const home = { folder: clusterFolder(record.name), lasting: true };

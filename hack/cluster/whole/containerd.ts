@@ -11,7 +11,10 @@ export function containerdSocket(folder: string): string {
   return join(folder, 'containerd.sock');
 }
 
-/** In a container the overlay snapshotter does not work, because overlays cannot be stacked. */
+/**
+ * The magic number of an overlay file system: in a container the overlay snapshotter does not work, because overlays
+ * cannot be nested.
+ */
 const overlayMagic = 0x794c7630;
 
 function configOf(folder: string, system: SystemPrograms): string {

@@ -32,8 +32,9 @@ function inherit(parent: string, group: string): void {
 }
 
 /**
- * Processor time of a group against one process outside of it, by the setting of each version. With the default, all
- * pods of a cluster together get as much as one process, and next to a test run they do not start within their probes.
+ * Processor time of a group relative to one process outside of it, by the setting of each version. With the default,
+ * all pods of a cluster together get as much as one process, so that during a test run they would not start within the
+ * time of their probes.
  */
 const weights = { 'cpu.shares': '8192', 'cpu.weight': '800' };
 

@@ -6,9 +6,9 @@ import { spaceProblem } from './space.ts';
 import { systemPrograms } from './system-programs.ts';
 
 /**
- * States in one sentence which requirements of a cluster with a node and without Docker a machine lacks; undefined when
- * it lacks none. Installs missing Debian packages. Programs that are built here are not examined: a failed build is an
- * error.
+ * States in one sentence which requirements of a cluster with a node and without Docker a machine lacks; undefined if
+ * it lacks none. Installs missing Debian packages. Programs that are built from source are not examined: a failed build
+ * is an error.
  */
 export async function missingForNode(progress: ProgressReporter): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'a cluster with a node needs Linux or Docker';

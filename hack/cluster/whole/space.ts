@@ -8,7 +8,7 @@ import { runClusterProgram } from '../process/run-program.ts';
 import type { SystemPrograms } from '../record/record.ts';
 import type { Addresses } from './addresses.ts';
 
-/** System folders that programs of the cluster write to, whatever their options say. */
+/** System folders to which programs of the cluster write, whatever their options are. */
 const shadowedFolders = ['/var/lib', '/var/log'];
 export const hiddenFolders = ['/run', ...shadowedFolders];
 

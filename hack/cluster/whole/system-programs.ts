@@ -48,7 +48,9 @@ async function install(packages: readonly string[]): Promise<void> {
   });
 }
 
-/** As root on Debian, installs missing packages. @throws ClusterError that names the packages otherwise */
+/**
+ * Installs missing packages if this process is root on Debian. @throws ClusterError that names the packages otherwise
+ */
 export async function systemPrograms(progress: ProgressReporter): Promise<SystemPrograms> {
   const missing = missingPackages();
   if (missing.length > 0) {

@@ -176,7 +176,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the export of the aud
     expect(numbersOf(receiver.seen)).toEqual([1, 2, 3, 4]);
     const [row] = await sql<{ holder: string }[]>`select holder from audit.exports`;
     expect(row?.holder).toBe('first');
-    // As a process leaves it that was killed after the receiver stored an entry, and before it moved the position.
+    // The state after a process was killed between the storage of an entry by the receiver and the move of the
+    // position.
     await _first[Symbol.asyncDispose]();
     await sql`update audit.exports set number = 3, holder = 'killed', leased_until = now() + interval '300 milliseconds'`;
     await parts.log.write([auditContent(5)]);

@@ -43,7 +43,7 @@ export function openAuditExport(
   return {
     async measure() {
       for (const { name, position } of started) {
-        // Without the database no entry is added, and the last figure holds.
+        // While the database is unavailable no entry is added, so that the last figure is still right.
         const oldest = await position.oldestWaiting().catch(() => null);
         if (oldest === null) continue;
         const ageMs = oldest === undefined ? 0 : clock.date().getTime() - Date.parse(oldest);

@@ -17,7 +17,7 @@ export async function openServiceAudit(
   { auditDays, auditExport }: { readonly auditDays: number; readonly auditExport: AuditExport },
   parts: AsyncDisposableStack,
   options: {
-    /** Name of the service, and of its chain of entries. */
+    /** Name of the service, which is also the name of its chain of entries. */
     readonly chain: string;
     readonly database: Database;
     readonly metrics: AuditExportMetrics;

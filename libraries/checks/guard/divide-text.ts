@@ -7,11 +7,11 @@ export type TextPiece = { readonly start: number; readonly end: number };
 const whiteSpace = /[\t\n\f\r ]/;
 
 /**
- * The longest piece from `start` that `fits`. It ends at the end of the text or after white space, so that no word and
- * no match without white space is split. Undefined if no such piece is longer than the overlap: the text cannot be
- * divided.
- * @param most no piece with more UTF-16 units fits
- * @param fits whether a piece is small enough; true for any part of a piece for which it is true
+ * The longest piece from `start` for which `fits` is true. The piece ends at the end of the text or after white space,
+ * so that no word and no match without white space is split. Undefined if no such piece is longer than the overlap: the
+ * text cannot be divided.
+ * @param most maximum number of UTF-16 units of a piece that can fit
+ * @param fits whether a piece is small enough; if it is true for a piece, it must be true for any part of it
  */
 export function pieceFrom(
   text: string,
@@ -31,8 +31,9 @@ export function pieceFrom(
 }
 
 /**
- * Places at which the next piece may begin, the last one first: after white space, and with at least the overlap before
- * the end of the piece. A match that begins before such a place ends inside the piece, or is longer than the overlap.
+ * Places at which the next piece may begin, the last place first: each is after white space, and at least the overlap
+ * before the end of the piece. A match that begins before such a place ends inside the piece, or is longer than the
+ * overlap.
  */
 export function* cutsOf(text: string, { start, end }: TextPiece): Generator<number> {
   for (

@@ -4,8 +4,8 @@ import type { CheckTarget } from '../check-target.ts';
 import { servedCheckTarget } from '../served-target.ts';
 
 /**
- * How a text that is larger than one check is judged: in overlapping pieces, which mask like the whole text; in the windows of a
- * stream, where a mask denies; or not at all.
+ * How a text that is larger than one check is judged: in overlapping pieces, whose masks equal those of the whole text;
+ * in the windows of a stream, where a mask counts as a deny; or not at all.
  */
 export type LongTexts = 'pieces' | 'windows' | 'refused';
 

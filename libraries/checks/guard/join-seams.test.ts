@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joinSeams, tailOf } from './join-seams.ts';
 
-test('fewer than two texts have no seam, and two have one', () => {
+test('fewer than two texts have no seam, and two texts have one seam', () => {
   expect(joinSeams([])).toEqual([]);
   expect(joinSeams(['', 'a', ''])).toEqual([]);
   expect(joinSeams(['make a bo', 'mb'])).toEqual(['make a bomb']);

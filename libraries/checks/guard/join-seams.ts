@@ -2,7 +2,7 @@ import { limits } from '#contracts/limits';
 
 /** A longer text is only in part in a seam. */
 const shortCharacters = 512;
-/** A seam is not extended beyond this length by further short texts. */
+/** Short texts are added to a seam only up to this length. */
 const seamCharacters = 2_048;
 /** Maximum number of characters by which an end is longer, so that it does not begin or end inside of a word. */
 const wordCharacters = 64;
@@ -11,7 +11,7 @@ const word = `[\\p{L}\\p{N}\\p{M}_]{0,${wordCharacters}}`;
 const some = `[\\s\\S]{0,${limits.overlapBytes}}`;
 const tail = new RegExp(`${word}${some}$`, 'u');
 const head = new RegExp(`^${some}${word}`, 'u');
-/** No end is longer than this, in UTF-16 units. */
+/** Maximum length of the end or the beginning of a text, in UTF-16 units. */
 const mostUnits = 2 * (limits.overlapBytes + wordCharacters);
 
 /** The last characters of a text, at least as many as a phrase that the windows of a stream find whole. */
@@ -27,9 +27,8 @@ export function beginOf(text: string): string {
 }
 
 /**
- * The texts around each place where texts are joined without a blank, so that a phrase that is split there is found.
- * Short texts share one seam, because a phrase can be split over many of them. None where there are fewer than two
- * texts.
+ * The texts around each place where texts are joined without a space, so that a phrase across such a place is found.
+ * Short texts share one seam, because a phrase can be split over many of them. Empty for fewer than two texts.
  */
 export function joinSeams(texts: readonly string[]): readonly string[] {
   const seams: string[] = [];

@@ -10,26 +10,27 @@ export type TextSlot = {
   readonly text: string;
   /** Replaces the text by its masked form; absent for names and numbers, which cannot be masked. */
   readonly replace?: (text: string) => void;
-  /** Whether the texts that this one repeats read like its masked form already, so that it needs no replacement. */
+  /** Whether the texts that this text repeats already read like its masked form, so that it needs no replacement. */
   readonly accepts?: (masked: string) => boolean;
 };
 
 /**
- * `allowed`: every text has passed or was replaced. `failed`: a check has no decision. `too_large`: the texts need more checks than
- * one call may make, or one of them cannot be judged by this policy, also not later.
+ * `allowed`: every text has passed or was replaced. `failed`: a check has no decision. `too_large`: the texts need more
+ * checks than one call may make, or this policy can never judge one of them.
  */
 type SlotsVerdict = 'allowed' | 'denied' | 'failed' | 'too_large';
 
 /**
- * Maximum number of checks that texts may need, as for one request of a model, and with those that the masks of long
- * texts need.
+ * Maximum number of checks for the texts, the same as for one request to a model, and including the checks that the
+ * masks of long texts need.
  */
 const most = { checks: 1_024, checksWithMasks: 4_096 } as const;
 
 /**
- * Judges texts, each on its own, in as few checks as the limits of the policy allow, and replaces those that the policy
- * masks. A text that is larger than one check is judged in the way that `longTexts` of the target defines. A mask of a
- * text that cannot be replaced denies all of them. After a verdict other than `allowed` no text may be used.
+ * Judges texts independently of each other, in as few checks as the limits of the policy allow, and replaces the texts
+ * that the policy masks. A text that is larger than one check is judged in the way that `longTexts` of the target
+ * defines. A mask of a text that cannot be replaced denies all texts. After a verdict other than `allowed` no text may
+ * be used.
  */
 export async function judgeSlots(
   checks: Pick<CheckClient, 'check'>,
@@ -62,7 +63,7 @@ export async function judgeSlots(
   }
 }
 
-/** In the order of the texts, because one may repeat those before it. */
+/** The masks are applied in the order of the texts, because a text may repeat earlier ones. */
 function applyMasks(slots: readonly TextSlot[], texts: readonly string[]): SlotsVerdict {
   for (const [at, slot] of slots.entries()) {
     const verdict = applyMask(slot, texts[at]);

@@ -8,7 +8,10 @@ type TextVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly text: string }
   | { readonly kind: 'denied' | 'failed' | 'too_large' };
 
-/** Judges one text of any length, in parts where it is larger than one check and the rules of the policy allow that. */
+/**
+ * Judges one text of any length. A text that is larger than one check is judged in parts, if the rules of the policy
+ * allow that.
+ */
 export async function judgeText(
   checks: Pick<CheckClient, 'check'>,
   target: GuardTarget,

@@ -8,7 +8,7 @@ import type { LongTexts } from './guard-target.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
 
-/** Judges messages in one check, each text by itself. */
+/** Judges messages in one check, each text independently. */
 export type AskGuard = (texts: readonly string[]) => Promise<CheckOutcome>;
 
 type JudgedTexts =
@@ -16,31 +16,31 @@ type JudgedTexts =
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'denied' }
   | { readonly kind: 'failed'; readonly check: FailedCheck }
-  /** The text at this place is larger than one check, and cannot be divided into parts that can be judged. */
+  /** The text at this index is larger than one check, and cannot be divided into parts that can be judged. */
   | { readonly kind: 'indivisible'; readonly index: number };
 
 type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<JudgedTexts, { kind: 'passed' }>;
 
-/** The smallest size of a piece, in bytes of its check, into which a text with many masks is divided. */
+/** The smallest size of a piece of a text with many masks, in bytes of its check. */
 const leastPieceBytes = 4_096;
 /** Maximum number of places that are tried for a split between masks. */
 const maxCuts = 16;
-/** Failures of a check that has too many masks: smaller checks have fewer. */
+/** Failures of a check that has too many masks: a smaller check has fewer masks. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
 /** Failures of a check that has a mask. */
 const masking: ReadonlySet<string> = new Set([...tooMany, 'invalid_replacement']);
-/** Windows are not counted one by one in texts that need more checks than this anyway. */
+/** In texts that need more checks than this, the windows are not counted one by one. */
 const mostCounted = 1_024;
 
-/** The stage by whose checks texts are measured, and how those that are larger than one check are judged. */
+/** The stage whose checks measure the texts, and the way in which texts that are larger than one check are judged. */
 type Reading = { readonly stage: Stage; readonly longTexts: LongTexts };
 const stored: Reading = { stage: 'request', longTexts: 'pieces' };
 
 /**
- * Judges texts of any length by checks within the bounds. Texts that fit into a check are judged whole, several together;
- * a longer one in overlapping pieces whose masks together are those of the whole text
- * (`docs/design/retrieval-guard.md`), unless `reading` says otherwise. A text is never shortened, and the first deny or failure
- * decides for all.
+ * Judges texts of any length by checks within the limits. Texts that fit into a check are judged whole, several in one
+ * check. A longer text is judged in overlapping pieces whose masks together equal those of the whole text
+ * (`docs/design/retrieval-guard.md`), unless `reading` states another way. A text is never shortened, and the first
+ * deny or failure decides about all texts.
  */
 export async function judgeTexts(
   ask: AskGuard,
@@ -82,9 +82,9 @@ const longJudges: Readonly<Record<LongTexts, JudgeLong>> = {
 };
 
 /**
- * The minimum number of checks of texts that `judgeTexts` judges: those of pieces are counted without the places at
- * which a text must be split, those of windows exactly up to `mostCounted`, and a text that cannot be divided counts as
- * one.
+ * The minimum number of checks that `judgeTexts` needs for texts. Pieces are counted without regard to the places at
+ * which a text may be split, windows are counted exactly up to `mostCounted`, and a text that cannot be divided counts
+ * as one check.
  */
 export function leastChecks(texts: readonly string[], bounds: Bounds, { stage, longTexts }: Reading): number {
   const units = texts.filter((text) => text !== '').map((content) => ({ role: roles[stage], content }));
@@ -105,7 +105,7 @@ const leastParts: Readonly<Record<LongTexts, (text: string, bounds: Bounds) => n
 
 /**
  * Minimum number of pieces of a text, each with the overlap of the previous one, which is counted in UTF-16 units. A
- * text that cannot be divided counts as one, because its own error names its size and the limit.
+ * text that cannot be divided counts as one piece, because its own error names its size and the limit.
  */
 export function leastPieces(text: string, maxBodyBytes: number): number {
   const wrapping = checkBytes({ role, content: '' });
@@ -117,7 +117,7 @@ export function leastPieces(text: string, maxBodyBytes: number): number {
 
 /**
  * Judges texts that fit into one check. If they have more masks than a check may have, they are judged one by one, and
- * then in pieces where these are allowed.
+ * then in pieces if pieces are allowed.
  */
 async function judgeBatch(
   ask: AskGuard,
@@ -138,7 +138,10 @@ async function judgeBatch(
   return { kind: 'passed', value };
 }
 
-/** Judges a text in the windows of a stream, several in one check. A mask denies, because it may begin in the window before. */
+/**
+ * Judges a text in the windows of a stream, several windows in one check. A mask counts as a deny, because it may begin
+ * in the previous window.
+ */
 async function judgeInWindows(ask: AskGuard, { content, index }: Unit, bounds: Bounds): Promise<Judged<string>> {
   const batches = windowBatches(content, bounds);
   if (batches === undefined) return { kind: 'indivisible', index };
@@ -189,8 +192,8 @@ async function judgeInPieces(
 type Step = { readonly text: string; readonly next: number };
 
 /**
- * Judges one piece and finds where the next one begins: at a place that no mask of this piece spans. No mask spans it
- * if the masked parts together equal the masked piece.
+ * Judges one piece and finds where the next piece begins: at a place that no mask of this piece spans. No mask spans a
+ * place if the masked parts before and after it together equal the masked piece.
  */
 async function judgePiece(ask: AskGuard, text: string, piece: TextPiece): Promise<Judged<Step> | { kind: 'no_cut' }> {
   const content = text.slice(piece.start, piece.end);

@@ -6,52 +6,52 @@ import { characterStart } from '../token-boundary.ts';
 type StreamRefusal = 'guardrail_denied' | 'output_invalid' | 'cancelled';
 
 type JudgedStreamOptions = {
-  /** Judges one window, and throws if there is no pass and no mask; undefined without a policy. */
+  /** Judges one window, and throws if the decision is neither pass nor mask; undefined without a policy. */
   readonly judge: ((text: string) => Promise<'pass' | 'mask'>) | undefined;
   /** The error that ends the stream. */
   readonly refuse: (code: StreamRefusal) => Error;
   readonly signal: AbortSignal;
-  /** Receives text that may leave the process, in order. It is never empty. */
+  /** Receives text that may be sent, in order. The text is never empty. */
   readonly onReleased: (text: string) => void;
 };
 
-/** Memory of one piece of a text in addition to its characters, in the held text and in the channel, bytes. */
+/** Memory of one piece of a text in bytes, in addition to its characters, in the held text and in the channel. */
 const bytesPerPiece = 128;
 
 /**
  * The text of a result while it is still written, judged by a policy in the windows of streamed answers
  * (docs/design/streaming.md). Text is released only if every earlier window has passed. Without a policy each piece is
- * released when the next one has come.
+ * released when the next piece has arrived.
  */
 export class JudgedStream {
   readonly #options: JudgedStreamOptions;
   #channel = new TextChannel();
   /**
-   * The digest of the whole text: the text itself would be held as its pieces, each of which needs many times its
-   * characters.
+   * The digest of the whole text. The text itself would be kept as pieces, each of which needs many times the memory of
+   * its characters.
    */
   readonly #hash = createHash('sha256');
   /** The last part of the text, which waits for the check of its window. */
   #held = '';
-  /** Pieces of which the held text is made. */
+  /** Number of pieces in the held text. */
   #pieces = 0;
   /** Position of the beginning of the held text, in bytes of UTF-8. */
   #releasedEnd = 0;
-  /** The policy masks a text of which nothing was released: the whole result is judged at its end. */
+  /** Whether the policy masked a text before any of it was released: the whole result is then judged at its end. */
   #isWhole = false;
 
   constructor(options: JudgedStreamOptions) {
     this.#options = options;
   }
 
-  /** Whether a part of the text was released, so that the rest must follow in the same way. */
+  /** Whether a part of the text was released, so that the rest must be released in the same way. */
   get hasBegun(): boolean {
     return this.#releasedEnd > 0;
   }
 
   /** Bytes of memory of the text that has not left yet. */
   get heldBytes(): number {
-    // In the held text and in the channel, two bytes for each character.
+    // Two bytes for each character in the held text, and two in the channel.
     return 4 * this.#held.length + bytesPerPiece * this.#pieces;
   }
 
@@ -77,11 +77,11 @@ export class JudgedStream {
   }
 
   /**
-   * Judges the rest of a text that has begun.
+   * Judges the rest of a text whose beginning was released.
    * @param text the result of the run
    * @returns the last part of the text, never empty; the caller sends it
    * @throws the error of a refusal: guardrail_denied; output_invalid if the result is not the text that was streamed;
-   *   what `judge` throws
+   * any error that `judge` throws
    */
   async finish(text: string | undefined): Promise<string> {
     const { judge, refuse } = this.#options;
@@ -118,7 +118,7 @@ export class JudgedStream {
    */
   #release(bytes: number): void {
     if (this.#options.signal.aborted) throw this.#options.refuse('cancelled');
-    // A character has at least one byte.
+    // The first `bytes` characters are enough, because each character has at least one byte.
     const begin = Buffer.from(this.#held.slice(0, bytes), 'utf8');
     const end = characterStart(begin, bytes);
     if (end <= 0) return;
@@ -128,7 +128,7 @@ export class JudgedStream {
     this.#options.onReleased(text);
   }
 
-  /** A short text is copied, because a part of a text keeps the whole text, with each of its pieces, in memory. */
+  /** A short text is copied, because a substring keeps the whole text, with each of its pieces, in memory. */
   #hold(text: string): void {
     const isShort = text.length <= 2 * limits.windowBytes;
     this.#held = isShort ? Buffer.from(text, 'utf16le').toString('utf16le') : text;

@@ -10,14 +10,16 @@ type OpenGuardOptions = {
   /** The token of the runtimes. */
   readonly tokenFile: string;
   readonly logger: Pick<Logger, 'info' | 'error'>;
-  /** Whether the newest change of the target was refused. */
+  /** Receives whether the newest change of the target was refused. */
   readonly onRefused: (isRefused: boolean) => void;
   readonly everyMs?: number;
 };
 
 /**
- * A guard of texts that follows the target of its served policy. A failure names the detector or classifier that did not judge.
- * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot
+ * A guard of texts that follows the target of its served policy. A failure names the detector or classifier that
+ * returned no judgement.
+ * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot be used at the
+ * start
  */
 export async function openStorageGuard(options: OpenGuardOptions): Promise<StorageGuard & AsyncDisposable> {
   const { targetFile, tokenFile, logger, everyMs } = options;

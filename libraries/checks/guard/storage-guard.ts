@@ -7,7 +7,7 @@ import { judgeTexts } from './judge-texts.ts';
 
 type StorageGuardOptions = {
   readonly checks: Pick<CheckClient, 'check'>;
-  /** The current target of the served policy; one call is judged by one target. */
+  /** Returns the current target of the served policy; all texts of one call are judged by the same target. */
   readonly target: () => ServedTarget;
 };
 
@@ -16,19 +16,22 @@ export type StorageDecision =
   /** The texts that may be stored, masked if the policy masks them, in the order in which they were given. */
   | { readonly kind: 'passed'; readonly texts: readonly string[]; readonly policyRevision: string }
   | { readonly kind: 'denied'; readonly policyRevision: string }
-  /** The texts and the policy together cannot be judged; a later attempt fails, too. `problem` quotes no text. */
+  /** The policy can never judge these texts. `problem` quotes no text. */
   | { readonly kind: 'unjudgeable'; readonly problem: string }
-  /** There is no decision now: the texts are neither stored nor indexed, and a later attempt may succeed. */
+  /** No decision is possible now: the texts are neither stored nor indexed, and a later attempt may succeed. */
   | {
       readonly kind: 'failed';
       readonly code: CheckFailure;
-      /** Present if a detector or classifier did not judge, and the check client requests it. */
+      /**
+       * The failing detector or classifier; present if one of them did not judge and the check client requests its
+       * name.
+       */
       readonly provider?: FailingProvider;
     };
 
 /** Judges texts of any length by a served policy. A match that spans two texts is not found. */
 export type StorageGuard = {
-  /** Rejects with the reason of the signal when it is aborted, else never. */
+  /** Rejects only with the reason of an aborted signal. */
   judge(texts: readonly string[], signal: AbortSignal): Promise<StorageDecision>;
 };
 
@@ -41,7 +44,7 @@ const problems: Readonly<Partial<Record<CheckFailure, string>> & Record<(typeof 
 };
 
 /**
- * Judges texts by the request section of a served policy, before they are stored: masked texts come back masked
+ * Judges texts by the request section of a served policy, before they are stored: masked texts are returned masked
  * (`client:mask:original-not-stored`, `client:mask:original-not-indexed`; docs/design/retrieval-guard.md).
  */
 export function createStorageGuard({ checks, target }: StorageGuardOptions): StorageGuard {

@@ -10,7 +10,7 @@ const answer = z
   .describe('What the call gets: an answer of its port, or {error} with a code.');
 const errorCodes = Object.keys(flowErrors) as (keyof typeof flowErrors)[];
 
-/** How a run must end, and which nodes it must run. */
+/** The expected end of a run, and the nodes that it must run. */
 export const expectationSchema = z
   .strictObject({
     text: z.string().optional(),
@@ -30,7 +30,7 @@ export const expectationSchema = z
     { error: 'must have either a result or an error' },
   );
 
-/** Tests of a flow. Every call of a test is answered here, and by nothing else. */
+/** Tests of a flow. Every call during a test is answered from this file only. */
 export const flowTestsSchema = z.strictObject({
   apiVersion: z.literal('platform.low-code.flow-tests/v1'),
   tests: z

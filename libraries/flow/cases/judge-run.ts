@@ -7,10 +7,10 @@ import type { expectationSchema } from './flow-tests-schema.ts';
 type Expectation = z.infer<typeof expectationSchema>;
 type Failed = Extract<RunEvent, { readonly type: 'failed' }>;
 
-/** One expected thing of a run: 1 if it holds, 0 with a sentence if it does not. */
+/** One expectation about a run: the score is 1 if it is met, and 0 with a sentence if it is not. */
 export type Judgement = { readonly score: number; readonly problem?: string };
 
-/** Compares the events of a run with its expectations: how it ends, then each member, each node. */
+/** Compares the events of a run with its expectations: first its end, then each member, then each node. */
 export function judgeRun(expected: Expectation, events: readonly RunEvent[]): readonly Judgement[] {
   const last = events.at(-1);
   const ran = new Set(events.flatMap((event) => (event.type === 'nodeStarted' ? [event.node] : [])));
@@ -49,7 +49,7 @@ function errorProblems({ error, flowCode }: Expectation, failed: Failed): readon
   ];
 }
 
-/** @param ended the problem of a run without a result, which is that of each expected member of its result */
+/** @param ended the problem of a run without a result, which is reported for each expected member of the result */
 function resultProblems(
   { text, textContains, data }: Expectation,
   last: RunEvent | undefined,

@@ -8,7 +8,10 @@ type TestsLoad =
   | { readonly ok: true; readonly tests: readonly FlowTest[] }
   | { readonly ok: false; readonly problems: readonly SourceProblem[] };
 
-/** Reads the tests of a flow. A name that the flow does not have is a problem, because a misspelt one would test nothing. */
+/**
+ * Reads the tests of a flow. A name that the flow does not have is a problem, because a test with a misspelt name would
+ * test nothing.
+ */
 export function loadTests(text: string, flow: LoadedFlow): TestsLoad {
   const read = readStrictYaml(text, flowTestsSchema);
   if (!read.ok) return read;
@@ -44,7 +47,7 @@ export function loadTests(text: string, flow: LoadedFlow): TestsLoad {
   return problems.length > 0 ? { ok: false, problems: problems.map(read.source.locate) } : { ok: true, tests };
 }
 
-/** Kinds of nodes that have a timeout and call nothing themselves. */
+/** Kinds of nodes that have a timeout but make no calls themselves. */
 const containers: ReadonlySet<string> = new Set(['loop', 'parallel', 'subflow']);
 
 /** The names under which the nodes of a flow, and of its subflows, call ports. */

@@ -6,7 +6,7 @@ import type { LoadedFlow } from '../loader/loaded-flow.ts';
 import type { FlowTest, ScriptedAnswer } from './flow-tests-schema.ts';
 import { judgeRun } from './judge-run.ts';
 
-/** How a test ended; `problems` are sentences, none if it passed. */
+/** The result of a test; `problems` are sentences, and empty if the test passed. */
 type TestEnd = {
   readonly name: string;
   readonly problems: readonly string[];
@@ -72,7 +72,7 @@ class AnswerScript {
     }
     this.#taken.set(caller, taken + 1);
     if (Object.hasOwn(answer, 'error') && Object.keys(answer).length === 1) {
-      // As for a call that was refused before it had an effect, so that a test can show what follows an attempt.
+      // The error is like that of a call that was refused before it had an effect, so that a test can show a retry.
       throw new PortError(answer['error'] as PortError['code'], { hadNoEffect: true });
     }
     // An author does not have to count the tokens of an answer.

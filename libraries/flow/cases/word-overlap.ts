@@ -1,6 +1,6 @@
 /**
- * F1 of the words of a text and of a reference, from 0 to 1, as in the evaluation of SQuAD: case and punctuation do not
- * count, and a word counts as often as both have it.
+ * The F1 score of the words of a text and of a reference, from 0 to 1, as in the evaluation of SQuAD: case and
+ * punctuation are ignored, and a common word counts as often as both texts contain it.
  */
 export function wordOverlap(text: string, reference: string): number {
   const [given, wanted] = [wordsOf(text), wordsOf(reference)];

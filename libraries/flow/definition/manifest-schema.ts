@@ -13,7 +13,7 @@ import {
 const title = z.string().min(1).max(flowLimits.name);
 const mediaType = z.string().regex(/^[a-z]+\/[a-z0-9.+-]+$/);
 const executionMode = z.enum(['a2a_agent', 'mcp_tool']);
-/** A revision of a policy, or None written out. */
+/** A revision of a policy, or the explicit value None. */
 const guardrail = z.union([z.literal('None'), z.strictObject({ policy: aliasSchema, revision: z.int().min(1) })]);
 const unique = <T>(list: readonly T[]): boolean => new Set(list).size === list.length;
 

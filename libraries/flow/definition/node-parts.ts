@@ -55,7 +55,7 @@ export const calling = {
   timeoutMs: timeoutMs.default(flowLimits.timeoutMs.default).describe('Time of one attempt.'),
   retry: retry.optional(),
 };
-/** Members of a node that contains others. */
+/** Members of a node that contains other nodes. */
 export const containing = { ...fallible, timeoutMs: timeoutMs.optional().describe('Time of the node as a whole.') };
 
 /** A tree of comparisons; the operator is the only member of each object. */

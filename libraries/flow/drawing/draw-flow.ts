@@ -11,10 +11,10 @@ const shapes: Readonly<Partial<Record<LoadedNode['source']['kind'], string>>> = 
   subflow: 'folder',
 };
 
-/** The outcome of a run at a node: a further line of its label, and whether it succeeded. */
+/** The result of a run at a node: an additional line of its label, and whether the node succeeded. */
 export type NodeMark = { readonly text: string; readonly tone: 'ok' | 'failed' | 'running' };
 
-/** The marks of a run by the ids of nodes; a node without one did not run. */
+/** The marks of a run by the ids of nodes; a node without a mark did not run. */
 export type RunMarks = ReadonlyMap<string, NodeMark>;
 
 /** A flow as SVG: branches and bodies in frames, error edges dashed; with marks, the nodes that did not run are grey. */
@@ -73,7 +73,7 @@ function startsOf(source: LoadedNode['source']): readonly string[] {
   return source.kind === 'loop' ? [source.config.body] : [];
 }
 
-/** A frame around each branch, or around the body. The frames of inner containers are listed with it. */
+/** Lists a frame around each branch, or around the body of a loop. The frames of inner containers are listed, too. */
 function framesOf(flow: LoadedFlow, id: string, marks: RunMarks | undefined): readonly Subgraph[] {
   const source = flow.nodes.get(id)?.source;
   if (source === undefined) return [];

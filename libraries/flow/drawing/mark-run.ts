@@ -9,8 +9,8 @@ type TracedNode = {
 };
 
 /**
- * The marks of the nodes of a flow: of several turns of a node, the worst outcome and the sum of the durations. Nodes of
- * subflows are not drawn and have none.
+ * The marks of the nodes of a flow. For a node with several turns, the mark has the worst outcome and the sum of the
+ * durations. Nodes of subflows are not drawn and have no marks.
  */
 export function markRun(flow: LoadedFlow, nodes: readonly TracedNode[]): RunMarks {
   const byId = Map.groupBy(nodes, ({ path }) => nodeIdOf(flow, path));

@@ -135,7 +135,7 @@ test.each([
   const { agent, shares } = agentUsing(5);
   const { last } = await runText(chain, { agent }, { budget: { nodes } });
   expect(last?.type).toBe(type);
-  // Two nodes were spent before the first call, eight before the second one.
+  // Two nodes were used before the first call, and eight before the second call.
   expect(shares).toEqual([(nodes - 2) / 2, (nodes - 8) / 2].map(Math.floor));
 });
 

@@ -16,7 +16,7 @@ export const fullBudget: RunBudget = {
 type Counted = Exclude<keyof RunBudget, 'timeoutMs'>;
 const words: Readonly<Record<Counted, string>> = { nodes: 'nodes', modelTokens: 'model tokens', outputBytes: 'bytes' };
 
-/** The part of a budget that a call has while it is under way. */
+/** The part of a budget that a call holds while it is in progress. */
 export type BudgetShare = {
   readonly amounts: RunAmounts;
   /** The usage of the call; without a report that is its whole budget. */
@@ -28,18 +28,18 @@ type OpenShare = BudgetShare & {
 
 /** The tokens that a call of a model can use. */
 export type TokenNeed = {
-  /** Maximum number of tokens of its texts. */
+  /** Maximum number of tokens of the texts of the call. */
   readonly text: number;
-  /** Maximum number of tokens of its answer; undefined if only the model limits them. */
+  /** Maximum number of tokens of the answer; undefined if only the model limits them. */
   readonly answer: number | undefined;
-  /** How many walks may be under way at the same time. */
+  /** How many walks may be in progress at the same time. */
   readonly among: number;
 };
 
 /** Tokens up to which models usually answer if no limit is sent. A call without a limit never holds fewer for its answer. */
 const usualAnswer = 16_384;
 
-/** The tokens that a call of a model has while it is under way. */
+/** The tokens that a call of a model holds while it is in progress. */
 type HeldTokens = {
   /** The remainder of the run's budget before the call. */
   readonly left: number;
@@ -49,11 +49,13 @@ type HeldTokens = {
 
 const names = ['nodes', 'modelTokens', 'outputBytes'] as const satisfies readonly Counted[];
 
-/** Counts the rest of the budget of a run. A budget is never larger than the limits of a run. */
+/** Counts the remaining budget of a run. A budget is never larger than the limits of a run. */
 export class BudgetMeter {
   readonly #given: RunAmounts;
   readonly #left: Record<Counted, number>;
-  /** Taking parts is one after the other, so that a call that needs much is not passed by others that need less. */
+  /**
+   * Parts are taken one after another, so that a call that needs a large part is not overtaken by calls that need less.
+   */
   readonly #turn = createSemaphore(1);
   #shares = 0;
   #holds = 0;
@@ -88,7 +90,8 @@ export class BudgetMeter {
 
   /** @returns whether so much was left */
   #spendUsed(name: Counted, amount: number): boolean {
-    // An answer that is longer than its part takes from calls that may use less: the rest is then negative for a while.
+    // An answer that is longer than its part uses tokens of other calls, which may use less than their parts: the
+    // remaining budget is negative for a while.
     const isWithin = this.#freeOf(name) >= amount;
     this.#left[name] -= amount;
     return isWithin;
@@ -121,7 +124,7 @@ export class BudgetMeter {
         this.#shares -= 1;
         for (const name of names) this.#left[name] += amounts[name];
         this.#onReturn?.();
-        // Every amount is subtracted, even if one exceeds the remainder.
+        // Every amount is subtracted, even if one amount exceeds its limit.
         const exceeded = names.filter((name) => !this.#spendUsed(name, used[name]));
         if (exceeded[0] !== undefined) throw new FlowError('budget_exceeded', { message: words[exceeded[0]] });
       },
@@ -139,9 +142,9 @@ export class BudgetMeter {
   }
 
   /**
-   * Takes the tokens that a call of a model can use. While too few are left and other calls hold
-   * some, it waits until they return them. If no other call holds tokens, it takes the rest, even if that is less.
-   * @throws FlowError budget_exceeded if nothing is left; the reason of the signal
+   * Takes the tokens that a call of a model can use. While too few tokens are left and other calls hold some, it waits
+   * until they return them. If no other call holds tokens, it takes all remaining tokens, even if they are fewer.
+   * @throws FlowError budget_exceeded if no tokens are left; the reason of the signal
    */
   async holdTokens(need: TokenNeed, signal: AbortSignal): Promise<HeldTokens> {
     using _turn = await this.#awaitTokens(() => this.#left.modelTokens >= this.#tokensOf(need), signal);
@@ -174,14 +177,19 @@ export class BudgetMeter {
     return this.#left[name] + (name === 'modelTokens' ? this.#heldTokens : 0);
   }
 
-  /** An answer without a limit has the equal part of its walk, so that calls at the same time need not wait for each other. */
+  /**
+   * An answer without a limit gets the equal share of its walk, so that concurrent calls need not wait for each other.
+   */
   #tokensOf({ text, answer, among }: TokenNeed): number {
     if (answer !== undefined) return text + answer;
     const part = Math.floor(this.#freeOf('modelTokens') / Math.max(1, among));
     return text + Math.min(Math.max(part - text, usualAnswer), flowLimits.maxTokens.max);
   }
 
-  /** Waits for its turn, and then until there are enough tokens or no call holds any. The turn ends when it is disposed. */
+  /**
+   * Waits for its turn, and then until there are enough tokens or no call holds any. The turn ends when the result is
+   * disposed.
+   */
   async #awaitTokens(isEnough: () => boolean, signal: AbortSignal): Promise<Disposable> {
     const release = await this.#turn.acquire(signal);
     using turn = new DisposableStack();

@@ -14,7 +14,7 @@ import type { RunContext } from './run-context.ts';
 type Attempts = { count: number };
 type Calling = Pick<NodeOf<'retrieval'>, 'timeoutMs' | 'retry'>;
 
-/** The tokens of a call of a model. */
+/** The numbers of tokens that the budget needs to know for a call of a model. */
 type ModelTokens<Name extends PortName> = {
   /** The part of the budget that an attempt can use. */
   readonly need: TokenNeed;
@@ -31,7 +31,7 @@ type PortAsk<Name extends PortName, Result> = {
   /** The path of the node, as in the events of the run. */
   readonly path: string;
   readonly port: Name;
-  /** How many walks may be under way at the same time. */
+  /** How many walks may be in progress at the same time. */
   readonly width: number;
   readonly request: PortRequests[Name];
   readonly tokens?: ModelTokens<Name>;
@@ -39,15 +39,18 @@ type PortAsk<Name extends PortName, Result> = {
   readonly attempts: Attempts;
   /** Converts an answer to the result; an error that it throws counts as an error of the attempt. */
   readonly read: (answer: ReadAnswer<Name>) => Result;
-  /** Whether the attempt had an effect that cannot be undone, so that it must not be retried. */
+  /** Whether the attempt had an effect that cannot be undone, so that the call must not be retried. */
   readonly isFinal?: () => boolean;
-  /** Whether a call may have an effect that another one repeats: only an attempt that had none is retried. Else by the port. */
+  /**
+   * Whether a call may have an effect that a retry would repeat: then only an attempt without an effect is retried. If
+   * absent, the port decides.
+   */
   readonly hasEffect?: boolean;
 };
 
 /**
- * One call of a port with its time limit and its retries. Only attempts count against the time limit; waiting for a
- * slot and backoff do not.
+ * Makes one call of a port with its time limit and its retries. Only attempts count against the time limit; waiting for
+ * a slot and backoff do not.
  * @throws FlowError
  */
 export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name, Result>): Promise<Result> {
@@ -74,7 +77,7 @@ export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name,
   }
 }
 
-/** Whether a failed attempt may have had an effect that another one would repeat. */
+/** Whether a failed attempt may have had an effect that a retry would repeat. */
 function isFinal<Name extends PortName>(
   { port, isFinal, hasEffect = port === 'agent' }: Pick<PortAsk<Name, unknown>, 'port' | 'isFinal' | 'hasEffect'>,
   error: unknown,
@@ -84,7 +87,7 @@ function isFinal<Name extends PortName>(
   return hasEffect && !(error instanceof PortError && error.hadNoEffect);
 }
 
-/** The part of the budget of its run that an attempt holds until it has ended. */
+/** The part of the run's budget that an attempt holds until it has ended. */
 type Taken = { readonly share?: BudgetShare; readonly left?: number; settle(): void };
 
 async function attemptOnce<Name extends PortName, Result>(
@@ -103,7 +106,7 @@ async function attemptOnce<Name extends PortName, Result>(
   }
 }
 
-/** The run of another agent uses the budget of this one. @throws FlowError budget_exceeded */
+/** The run of another agent uses the budget of the calling run. @throws FlowError budget_exceeded */
 async function takeBudget<Name extends PortName>({
   run: { budget },
   port,
@@ -141,7 +144,7 @@ async function callOnce<Name extends PortName, Result>(
       return run.ports[port](given, call);
     }, deadline.signal);
     isAnswered = true;
-    // Before the answer is counted: the run that waits for it has nothing left but its share.
+    // This is done before the answer is counted: the waiting run has only its share left.
     settle();
     const bytes = sizeOf(answer);
     const whole = wholeAnswer(port, answer);
@@ -154,7 +157,7 @@ async function callOnce<Name extends PortName, Result>(
     if (spent !== undefined) run.budget.spend('modelTokens', spent);
     return read(whole);
   } catch (error) {
-    // Where the model reports no tokens, it has read at least the texts.
+    // If the model reports no tokens, it has read at least the texts.
     const isUsed = isAnswered || (isCalled && (deadline.signal.aborted || isFinal?.() === true || isInvalid(error)));
     if (used !== undefined && isUsed) {
       settle();
@@ -195,7 +198,7 @@ function sizeOf(answer: unknown): number {
   }
 }
 
-/** An answer that has the schema of its port; undefined if it does not. */
+/** An answer that matches the schema of its port; undefined if it does not. */
 function wholeAnswer<Name extends PortName>(port: Name, answer: unknown): ReadAnswer<Name> | undefined {
   return answerSchemas[port].safeParse(answer).data as ReadAnswer<Name> | undefined;
 }

@@ -31,7 +31,7 @@ export async function executeFlow(
   return last;
 }
 
-/** Runs nodes one after the other, and follows the edge that each one selects. */
+/** Runs nodes one after another, and follows the edge that each node selects. */
 async function walk(start: string, frame: Frame, signal: AbortSignal): Promise<JsonValue> {
   const { flow } = frame.execution;
   let last: JsonValue = {};
@@ -133,7 +133,7 @@ function inputOf(run: NodeRun, fields: readonly string[] | undefined): JsonValue
 }
 
 function resultOf(run: NodeRun): JsonValue {
-  // Both are read before the type of one is checked, as in nodes that call.
+  // Both values are read before the type of either value is checked, as in nodes that make calls.
   const [text, data] = [optionalInput(run, 'text'), optionalInput(run, 'data')];
   if (text !== undefined && typeof text !== 'string')
     throw new FlowError('type_mismatch', { message: 'text must be a text' });

@@ -32,13 +32,13 @@ export const portErrorCodes = [
   'rate_limited',
   'file_provider_mapping_failed',
 ] as const satisfies readonly FlowErrorCode[];
-/** `grant_ended`: the run has no right to any further call, so that no node handles it. */
+/** `grant_ended`: the run has no right to any further call, so that no node handles this error. */
 type PortErrorCode = (typeof portErrorCodes)[number] | 'grant_ended';
 
 /** The error that a port throws. Any other error of a port ends the run as `internal`. */
 export class PortError extends Error {
   readonly code: PortErrorCode;
-  /** Whether the called service has done nothing for the call, so that another attempt repeats nothing. */
+  /** Whether it is known that the called service did nothing, so that a retry repeats no effect. */
   readonly hadNoEffect: boolean;
 
   constructor(code: PortErrorCode, { hadNoEffect = false }: { readonly hadNoEffect?: boolean } = {}) {

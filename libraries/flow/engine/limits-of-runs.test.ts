@@ -10,7 +10,7 @@ import { runFlow } from './run-flow.ts';
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const ref = (path: string): string => `\${${path}}`;
 
-/** A chain of conditions, whose cases all lead to the next one, with this number of edges in total. */
+/** A chain of conditions with this number of edges in total; all cases of a condition lead to the next one. */
 function withEdges(count: number): string {
   const sizes: number[] = [];
   for (let left = count - 1; left > 0; left -= 64) sizes.push(Math.min(64, left));
@@ -45,7 +45,7 @@ test('a file of tests has 1 to 200 tests', () => {
 
 const deep = (levels: number): JsonValue => (levels === 0 ? 'end' : [deep(levels - 1)]);
 
-/** The end of a flow that reads a value with this number of levels and puts further ones around it. */
+/** The end of a flow that reads a value with this number of levels and puts more levels around it. */
 async function endOf(levels: number, around: (value: string) => JsonValue): Promise<string> {
   const nodes = [
     { id: 'get', kind: 'tool_http', config: { connection: 'c', method: 'GET', path: '/' } },

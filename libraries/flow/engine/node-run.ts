@@ -14,7 +14,7 @@ export type NodeRun<Node extends LoadedNode = LoadedNode> = {
   readonly attempts: { count: number };
 };
 
-/** Ids of the nodes around a node with the number of the turn, as in `each[3]/ask`. */
+/** The ids of the nodes around a node, each with the number of its turn, as in `each[3]/ask`. */
 export function pathOf({ node, frame }: Pick<NodeRun, 'node' | 'frame'>): string {
   return `${frame.prefix}${node.source.id}`;
 }
@@ -23,7 +23,7 @@ export function openNodeRun<Node extends LoadedNode>(node: Node, frame: Frame, s
   return { node, frame, scope: scopeOf(frame), signal, attempts: { count: 0 } };
 }
 
-/** An input of the node; undefined if the flow gives none. @throws ExpressionFault */
+/** An input of the node; undefined if the flow provides no such input. @throws ExpressionFault */
 export function optionalInput({ node, scope }: NodeRun, name: string): JsonValue | undefined {
   const value = node.inputs.get(name);
   return value === undefined ? undefined : evaluateValue(value, scope);
@@ -38,7 +38,10 @@ export function textInput(run: NodeRun, name: string): string {
 
 export type ObjectValue = { [name: string]: JsonValue };
 
-/** An object; empty if the flow gives none. @throws FlowError type_mismatch, ExpressionFault */
+/**
+ * An input that is an object; empty if the flow provides no such input. @throws FlowError type_mismatch,
+ * ExpressionFault
+ */
 export function objectInput(run: NodeRun, name: string): ObjectValue {
   return requireObject(optionalInput(run, name) ?? {}, name);
 }

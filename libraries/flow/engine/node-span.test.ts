@@ -14,7 +14,7 @@ test.each([
   expect(nodeSpan(run, path).parentSpanId).toBe(parent);
 });
 
-test('the span of a node has the same id each time, and another one in another run and at another path', () => {
+test('the span of a node has the same id each time, and another id in another run and at another path', () => {
   const other = startTrace(run.traceId, true);
   const ids = [nodeSpan(run, 'each[0]/ask'), nodeSpan(run, 'each[1]/ask'), nodeSpan(other, 'each[0]/ask')];
   expect(new Set(ids.map(({ spanId }) => spanId)).size).toBe(3);

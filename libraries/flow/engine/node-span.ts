@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { childSpan, type TraceContext } from '#kit/http/trace-context';
 
 /**
- * The span of a node of a run, by its path, which occurs once in a run. Its id follows from the run and the path, so that
- * neither the run nor its observers keep a table of spans.
+ * The span of a node of a run, by its path, which occurs once in a run. The id is computed from the run and the path,
+ * so that neither the run nor its observers keep a table of spans.
  * @param run the span of the run
- * @param path as in the events of the run
+ * @param path the path as in the events of the run
  */
 export function nodeSpan(run: TraceContext, path: string): TraceContext {
   const around = pathAround(path);

@@ -16,7 +16,7 @@ const promptNode = (id: string, { maxTokens }: Prompt) => ({
   },
 });
 
-/** A flow with branches at the same time, each of some prompts one after the other. */
+/** A flow with concurrent branches, each with some prompts one after another. */
 function branchesText(
   branches: readonly (readonly Prompt[])[],
   concurrency: number,

@@ -14,7 +14,7 @@ export type PortCall = {
   readonly traceId: string;
   /** The budget of the run of the called agent; undefined for a call that starts no run. */
   readonly share?: BudgetShare;
-  /** The span of this attempt, below that of its node; the called service continues it. */
+  /** The span of this attempt, whose parent is the span of its node; the called service continues it. */
   readonly trace: TraceContext;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */
   readonly caller: string;
@@ -36,7 +36,7 @@ export const answerSchemas = {
     text,
     toolCalls: z.array(z.object({ id: text, name: text, arguments: valueSchema })).default([]),
     finishReason: text.default('stop'),
-    /** Absent where the model reported none. */
+    /** Absent if the model reported no usage. */
     usage: usage.optional(),
   }),
   retrieval: z.object({ items: z.array(record), text: text.optional() }),
@@ -79,7 +79,7 @@ export type PortRequests = {
     };
     readonly responseSchema?: JsonValue;
     readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: JsonValue }[];
-    /** Takes the text piece by piece, for prompts that stream; the answer has the whole text, too. */
+    /** Receives the text piece by piece, for prompts that stream; the answer has the whole text, too. */
     readonly onText?: (text: string) => void;
   };
   readonly retrieval: {
@@ -89,7 +89,7 @@ export type PortRequests = {
     readonly rerank: boolean;
     readonly mode?: 'hybrid' | 'vector' | 'bm25';
     readonly filters?: JsonValue;
-    /** If it is set, the answer also has a text. */
+    /** If this number is set, the answer also has a text. */
     readonly tokenBudget?: number;
   };
   readonly memorySearch: { readonly query: string; readonly topK: number };

@@ -6,7 +6,7 @@ import { FlowError } from './flow-error.ts';
 import { type NodeRun, objectInput, optionalInput, pathOf, textInput } from './node-run.ts';
 import type { PortName, PortRequests, ReadAnswer } from './ports.ts';
 
-/** Kinds of nodes that call one port once. */
+/** Kinds of nodes that make exactly one call of a port. */
 type CallingKind =
   | 'retrieval'
   | 'memory_search'

@@ -12,7 +12,7 @@ import { type FlowExecution, type Frame, innerFrame, scopeOf } from './run-conte
 import { runEach } from './run-each.ts';
 import type { FlowResult } from './run-events.ts';
 
-/** Walks from a node to the end of its region. @returns the output of the last node */
+/** Runs nodes from one node to the end of its region. @returns the output of the last node */
 type Walk = (start: string, frame: Frame, signal: AbortSignal) => Promise<JsonValue>;
 
 /** Runs the body of a container within its time. @throws FlowError timeout */
@@ -117,7 +117,7 @@ type RunFlow = (
   signal: AbortSignal,
 ) => Promise<FlowResult>;
 
-/** The result of a pinned flow, in the run, the budget and the trace of this one. */
+/** The result of a pinned flow, which uses the run, the budget and the trace of the calling flow. */
 export async function runSubflow(run: NodeRun<LoadedNodeOf<'subflow'>>, execute: RunFlow): Promise<JsonValue> {
   const { source, subflow, inputs } = run.node;
   if (subflow === undefined) throw new FlowError('internal');

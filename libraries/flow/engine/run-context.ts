@@ -43,14 +43,14 @@ export type RunContext = {
   readonly pace: () => Promise<void> | undefined;
 };
 
-/** One execution of one flow: the run itself, or a subflow of it. */
+/** One execution of one flow: of the flow of the run, or of a subflow. */
 export type FlowExecution = {
   readonly run: RunContext;
   readonly flow: LoadedFlow;
   readonly input: JsonValue;
-  /** How many walks of the run may be under way while this flow runs, with its own. */
+  /** How many walks of the run may be in progress while this flow runs, including its own. */
   readonly width: number;
-  /** Replaced as a whole at the end of a turn of a loop. */
+  /** The state of the loop, which is replaced as a whole at the end of a turn. */
   state: { readonly [name: string]: JsonValue } | undefined;
 };
 
@@ -60,7 +60,7 @@ export type Frame = {
   readonly around: Frame | undefined;
   readonly outputs: Map<string, JsonValue>;
   readonly item: JsonValue | undefined;
-  /** How many walks of the run may be under way while this one is, at most as many as calls at the same time. */
+  /** How many walks of the run may be in progress together with this walk, at most the number of concurrent calls. */
   readonly width: number;
   /** Prefix of the paths of the nodes that run now: the branch or the turn of each enclosing node. */
   readonly prefix: string;
@@ -83,7 +83,7 @@ export function innerFrame(
   return { execution, around, outputs: new Map(), item, width, prefix: `${around.prefix}${step}/` };
 }
 
-/** How many walks may be under way where `walks` of them begin in each of `around`. */
+/** How many walks may be in progress if `walks` walks begin in each of `around` walks. */
 export function widthOf(around: number, walks: number): number {
   return Math.min(flowLimits.width.max, around * Math.max(1, walks));
 }

@@ -1,8 +1,8 @@
 import { asFlowError, FlowError } from './flow-error.ts';
 
 /**
- * Runs a function for each item, at most `width` at the same time, and gives the results in the order of the items. The
- * first error aborts the others; it is thrown when all have ended.
+ * Runs a function for each item, at most `width` at the same time, and returns the results in the order of the items.
+ * The first error aborts the other calls, and is thrown when all have ended.
  */
 export async function runEach<Item, Result>(
   items: readonly Item[],

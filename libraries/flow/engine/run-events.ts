@@ -2,7 +2,9 @@ import type { FlowErrorCode } from '#contracts/flow-errors';
 import type { JsonValue } from '#kit/json/json-value';
 import type { NodeKind } from '../definition/node-schemas.ts';
 
-/** Where a node ran: ids of the nodes around it with the number of the turn, as in `each[3]/ask`. */
+/**
+ * The place at which a node ran: the ids of the nodes around it, each with the number of its turn, as in `each[3]/ask`.
+ */
 type Place = { readonly node: string; readonly path: string };
 
 /** The result of a flow: text, data or both. */
@@ -32,13 +34,13 @@ export type RunEvent =
       readonly path?: string;
     };
 
-/** The queue of events between the run that adds them and the one reader that takes them. */
+/** The queue of events between the run, which adds events, and its only reader, which takes them. */
 export class EventQueue {
   readonly #events: RunEvent[] = [];
   #ended = false;
   #wake: () => void = () => undefined;
 
-  /** An event after the end is dropped: the last one is `result` or `failed`. */
+  /** An event after the end is dropped, because the last event is `result` or `failed`. */
   add(event: RunEvent): void {
     if (this.#ended) return;
     this.#events.push(event);

@@ -27,9 +27,12 @@ export type ExecutionRequest = {
   /** The span of the run; undefined for a run that records no spans. */
   readonly trace?: TraceContext;
   readonly budget?: Partial<RunBudget>;
-  /** Counts the usage of the run, for its caller; one of `budget` if absent. */
+  /** Counts the usage of the run for the caller; by default a new meter with `budget` is used. */
   readonly meter?: BudgetMeter;
-  /** Paths of the prompts whose text is wanted in events of type text; undefined wants that of all that stream. */
+  /**
+   * Paths of the prompts whose text is wanted in events of type text; undefined for the text of all prompts that
+   * stream.
+   */
   readonly textOf?: ReadonlySet<string>;
 };
 

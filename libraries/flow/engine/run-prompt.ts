@@ -105,19 +105,22 @@ function usedTokens({ usage }: ReadAnswer<'model'>): number | undefined {
 }
 
 /**
- * Maximum number of tokens of a text: each one has at least one byte, and the names of members make up for what a model
- * adds.
+ * Maximum number of tokens of a text: each token has at least one byte, and the names of members make up for the tokens
+ * that a model adds.
  */
 function textTokens(asked: object): number {
   return Buffer.byteLength(JSON.stringify(asked));
 }
 
-/** Tokens up to which the rest of a budget is sent as the limit of an answer. Models accept a limit of this size. */
+/**
+ * If the remaining budget is at most this number of tokens, it is sent as the limit of an answer. Models accept a limit
+ * of this size.
+ */
 const smallRest = 4_096;
 
 /**
- * The limit of tokens that the model gets for its answer. Models refuse a limit above their own one, so that a large
- * rest of the budget is not sent: without a limit of the author, the model applies its own.
+ * The limit of tokens that the model gets for its answer. Models refuse a limit above their own limit, so that a large
+ * remaining budget is not sent: without a limit of the author, the model applies its own limit.
  */
 function mostTokens(limit: number | undefined, left: number): number | undefined {
   if (limit !== undefined) return Math.min(limit, left);
@@ -158,7 +161,7 @@ async function useTool(run: PromptRun, call: ToolCall, { width, signal }: ToolFa
   }
 }
 
-/** Methods whose repetition has the effect of one call (RFC 9110, 9.2.2). */
+/** Methods whose repetition has the same effect as one call (RFC 9110, 9.2.2). */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 async function callTool(

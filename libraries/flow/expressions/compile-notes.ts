@@ -1,7 +1,7 @@
 import type { PlacedProblem, SourcePath } from '../source/problem.ts';
 import type { FlowReference } from './reference.ts';
 
-/** A reference of a node with its place. `tolerant`: an absent value is allowed there. */
+/** A reference of a node with its place. `tolerant`: the value may be absent at this place. */
 export type PlacedReference = {
   readonly reference: FlowReference;
   readonly at: SourcePath;

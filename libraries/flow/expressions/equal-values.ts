@@ -1,6 +1,6 @@
 import type { JsonValue } from '#kit/json/json-value';
 
-/** Whether two JSON values are equal; members have no order. */
+/** Whether two JSON values are equal; the order of members is ignored. */
 export function equalValues(one: JsonValue, other: JsonValue): boolean {
   if (one === other) return true;
   if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object') return false;

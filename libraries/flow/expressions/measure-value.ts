@@ -3,9 +3,9 @@ import type { JsonValue } from '#kit/json/json-value';
 import { ExpressionFault } from './expression-fault.ts';
 
 /**
- * Bytes of a value as JSON without escapes. It stops at the limit, because a value that refers to one part many times
- * may be far larger as JSON than in memory.
- * @param most the limit of bytes
+ * The number of bytes of a value as JSON without escapes. Counting stops at the limit, because a value that refers to
+ * one part many times may be far larger as JSON than in memory.
+ * @param most the maximum number of bytes
  * @throws ExpressionFault output_invalid above the limits of bytes or depth
  */
 export function measureValue(value: JsonValue, most: number): number {

@@ -5,7 +5,8 @@ import { flowLimits } from '#contracts/flow-limits';
 export type Pattern = { test(text: string): boolean };
 
 /**
- * Compiles an RE2 pattern; returns a sentence if it is invalid or too large. A text above the limit matches nothing.
+ * Compiles an RE2 pattern; returns a sentence if the pattern is invalid or too large. The pattern matches no text above
+ * the limit of length.
  */
 export function compileFlowPattern(source: string): Pattern | string {
   if (source.length > flowLimits.patternLength) return `has more than ${flowLimits.patternLength} characters`;

@@ -6,12 +6,14 @@ import { ExpressionFault } from './expression-fault.ts';
 export type FlowReference = {
   readonly text: string;
   readonly root: 'input' | 'state' | 'item' | 'context' | 'node';
-  /** Id of the node; set for the root `node` only. */
+  /** Id of the node; set only for the root `node`. */
   readonly node?: string;
   readonly steps: readonly (string | number)[];
 };
 
-/** Values of the roots where an expression is evaluated; undefined for a root that has none there. */
+/**
+ * The values of the roots at the place where an expression is evaluated; undefined for a root that has no value there.
+ */
 export type Scope = {
   readonly input: JsonValue;
   readonly context: JsonValue;
@@ -40,7 +42,7 @@ export function parseReference(text: string): FlowReference | string {
   return { text, root, ...(node === undefined ? {} : { node }), steps };
 }
 
-/** The value that a reference names; undefined if it is absent. Own members only. */
+/** The value to which a reference points; undefined if it is absent. Only own members of objects are read. */
 export function findValue({ root, node, steps }: FlowReference, scope: Scope): JsonValue | undefined {
   return steps.reduce<JsonValue | undefined>(
     (value, one) => {

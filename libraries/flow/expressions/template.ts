@@ -45,7 +45,7 @@ function plain(text: string, at: SourcePath, notes: CompileNotes): string {
 }
 
 /**
- * The text with its values: a string unchanged, any other value as JSON.
+ * The text with its expressions replaced by their values: a string is inserted unchanged, any other value as JSON.
  * @throws ExpressionFault path_missing, output_invalid
  */
 export function renderTemplate(template: CompiledTemplate, scope: Scope): string {

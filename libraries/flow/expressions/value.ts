@@ -63,8 +63,8 @@ export function readExpression(value: JsonValue): FlowReference | string {
 }
 
 /**
- * The value with its expressions evaluated. One that is built out of others has at most `builtBytes`: it may refer to one part
- * many times.
+ * The value with its expressions evaluated. A value that is built from others has at most `builtBytes`, because it may
+ * refer to one part many times.
  * @throws ExpressionFault path_missing, output_invalid
  */
 export function evaluateValue(compiled: CompiledValue, scope: Scope): JsonValue {

@@ -10,7 +10,7 @@ const nothing: Available = { always: new Set(), maybe: new Set() };
 export function findAvailable(graph: Graph, regions: readonly Region[]) {
   const before = new Map<string, Available>();
   const atEnd = new Map<string, Available>();
-  // A region comes after the region that contains its owner.
+  // The region that contains an owner comes before the regions of that owner.
   for (const { owner, starts, order } of regions) {
     const outside = owner === undefined ? nothing : (before.get(owner) ?? nothing);
     const incoming = new Map<string, Available[]>(starts.map((id) => [id, [outside]]));

@@ -4,7 +4,7 @@ import type { PlacedProblem } from '../source/problem.ts';
 import type { Available } from './availability.ts';
 import type { Region } from './regions.ts';
 
-/** The names that expressions of one place may use. */
+/** The names that expressions may use at one place. */
 type Surroundings = {
   readonly available: Available;
   readonly region: Pick<Region, 'hasItem'>;
@@ -14,9 +14,8 @@ type Surroundings = {
 };
 
 /**
- * Problems of expressions: they name only nodes that dominate their place. One with a default, and `exists`, may also
- * name
- * a node that precedes the place on some paths only.
+ * Finds problems of expressions: an expression may name only nodes that dominate its place. An expression with a
+ * default, and `exists`, may also name a node that precedes the place on some paths only.
  */
 export function checkReferences(
   references: readonly PlacedReference[],

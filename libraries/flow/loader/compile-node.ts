@@ -77,7 +77,7 @@ function conditionsOf(source: FlowNode, config: SourcePath, notes: CompileNotes)
   return [compileCondition(source.config.while, [...config, 'while'], notes)];
 }
 
-/** Checks and compiles a schema; undefined if there is none, or it has a problem. */
+/** Checks and compiles a schema; undefined if there is no schema, or if it has a problem. */
 export function schemaAt(schema: JsonValue | undefined, at: SourcePath, notes: CompileNotes): SchemaCheck | undefined {
   if (schema === undefined) return undefined;
   const problems = checkSchema(schema, at);

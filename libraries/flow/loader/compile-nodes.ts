@@ -2,7 +2,7 @@ import type { FlowSource } from '../definition/flow-schema.ts';
 import type { PlacedProblem, SourcePath } from '../source/problem.ts';
 import { type CompiledNode, compileNode } from './compile-node.ts';
 
-/** Every node by its id; of two nodes with one id the first. */
+/** Every node by its id; if two nodes have the same id, the first one. */
 export type CompiledNodes = {
   readonly nodes: ReadonlyMap<string, CompiledNode & { readonly at: SourcePath }>;
   readonly problems: readonly PlacedProblem[];

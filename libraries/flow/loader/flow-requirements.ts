@@ -12,7 +12,7 @@ export function flowRequirements(flow: LoadedFlow): readonly Required[] {
   return [...new Map(named.map((one) => [`${one.kind} ${one.name}`, one])).values()];
 }
 
-/** Everything outside of its flow that a node names. */
+/** The names of all outside systems and other flows that a node uses. */
 export function nodeRequirements(node: FlowNode): readonly Required[] {
   switch (node.kind) {
     case 'retrieval':

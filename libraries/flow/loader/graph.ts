@@ -2,7 +2,7 @@ import type { FlowSource } from '../definition/flow-schema.ts';
 import type { FlowNode } from '../definition/node-schemas.ts';
 import type { PlacedProblem, SourcePath } from '../source/problem.ts';
 
-/** An edge from one node to another. On the path after an error, the node has no output. */
+/** An edge from one node to another. On an edge after an error, the first node has no output. */
 export type Way = { readonly from: string; readonly to: string; readonly isError: boolean; readonly at: SourcePath };
 
 /** Nodes and edges of a flow by their ids. */

@@ -16,7 +16,7 @@ export type FlowLoad =
   | { readonly ok: false; readonly problems: readonly SourceProblem[] };
 
 type LoadOptions = {
-  /** The source of a subflow by the digest of its canonical form; undefined if there is none. */
+  /** Returns the source of a subflow for the digest of its canonical form; undefined if there is no such subflow. */
   readonly subflows?: (sha256: string) => string | undefined;
 };
 
@@ -25,7 +25,10 @@ export function loadFlow(text: string, options: LoadOptions = {}): FlowLoad {
   return load(text, { ...options, loaded: new Map() }, flowLimits.nesting);
 }
 
-/** Subflows that were loaded before, by digest and levels: many nodes may name one, and it may name many others. */
+/**
+ * The loaded subflows, by digest and levels: many nodes may name the same subflow, and each subflow may name many
+ * others.
+ */
 type Loading = LoadOptions & { readonly loaded: Map<string, FlowLoad> };
 
 /** @param levels how deep the regions of the flow and of its subflows may be nested */
@@ -79,7 +82,7 @@ function load(text: string, options: Loading, levels: number): FlowLoad {
   };
 }
 
-/** Schemas at the top of a flow: objects, because A2A and MCP transfer nothing else as structured data. */
+/** Schemas at the top of a flow must describe objects, because A2A and MCP transfer only objects as structured data. */
 function topLevel(source: FlowSource, notes: ReturnType<typeof createNotes>) {
   for (const name of ['input', 'output'] as const) {
     if (source[name].schema['type'] === 'object') continue;

@@ -24,14 +24,17 @@ export function loadManifest(text: string, flow: LoadedFlow): ManifestLoad {
   return { ok: true, manifest, sha256: digestOf(written) };
 }
 
-/** The values that a manifest can request, by the beginning of its path, and those that this release offers. */
+/** The values that a manifest can request, by the beginning of their path, and the values that this release offers. */
 const requests = [
   ['executionModes[', 'is not a mode of this release, which has a2a_agent and mcp_tool'],
   ['contract.capabilities.', 'is not a capability of this release, which has streaming'],
   ['a2a.protocolVersion', 'is not a version of A2A of this release, which has "1.0"'],
 ] as const;
 
-/** A request for something that this release does not have is named as such (`agents:card:unimplemented-readiness`). */
+/**
+ * A request for a capability that this release does not have is reported with this name
+ * (`agents:card:unimplemented-readiness`).
+ */
 function namedCapability(problem: SourceProblem): SourceProblem {
   const request = requests.find(([path]) => problem.code === 'shape' && problem.path.startsWith(path));
   if (request === undefined || problem.path === 'contract.capabilities.streaming') return problem;
@@ -71,7 +74,10 @@ function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly
   return problems;
 }
 
-/** A card promises the output modes of the contract: each output must have one of them, and an output must give each. */
+/**
+ * A card promises the output modes of the contract: each output must have one of these modes, and each mode must be
+ * that of an output.
+ */
 function outputProblems(
   { flow: { entrypoint }, contract }: PublishManifest,
   flow: LoadedFlow,
@@ -79,7 +85,8 @@ function outputProblems(
   const { outputMediaModes: listed } = contract;
   const at = ['contract', 'outputMediaModes'];
   const outputs = outputsOf(flow, entrypoint);
-  // Without an output every run fails: a problem of the entry point is reported already, or the flow ends with fail.
+  // If a flow has no output, every run fails: either a problem of the entry point is already reported, or the flow ends
+  // with fail.
   if (outputs.length === 0) return [];
   const silent = outputs.filter(({ modes }) => !modes.some((mode) => listed.includes(mode)));
   const given = outputs.flatMap(({ modes }) => modes);

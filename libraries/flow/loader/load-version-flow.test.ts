@@ -42,7 +42,7 @@ test('a version contains no text that is not a flow, occurs twice, or is not use
   expect(problemsOf(around(leaf), [leaf, 'text'])).toEqual(['subflows[1] is not a flow']);
 });
 
-/** Flows, each of which runs the previous one twice. */
+/** Flows, each of which runs the previous flow twice. */
 function doubled(levels: number): readonly string[] {
   const texts = [leaf];
   while (texts.length < levels) texts.push(around(texts.at(-1) ?? '', texts.at(-1) ?? ''));

@@ -4,8 +4,8 @@ import { type FlowLoad, flowDigest, loadFlow } from './load-flow.ts';
 import type { LoadedFlow } from './loaded-flow.ts';
 
 /**
- * Loads the flow of a version with the subflows that the version contains. Each of these must be the source of a flow that
- * the flow, or another one of them, pins by its digest: a version contains nothing that does not run.
+ * Loads the flow of a version with the subflows that the version contains. Each subflow must be the source of a flow
+ * that the main flow, or another subflow, pins by its digest: a version contains no flow that cannot run.
  */
 export function loadVersionFlow(flow: string, subflows: readonly string[] = []): FlowLoad {
   const problems: SourceProblem[] = [];

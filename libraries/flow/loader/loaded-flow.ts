@@ -8,7 +8,7 @@ import type { SchemaCheck } from '../schemas/compile-schema.ts';
 /** A node with its expressions and schemas compiled. */
 export type LoadedNode<Source extends FlowNode = FlowNode> = {
   readonly source: Source;
-  /** By the names of `inputs`. */
+  /** The compiled values by the names of `inputs`. */
   readonly inputs: ReadonlyMap<string, CompiledValue>;
   /** The messages of a prompt, or the text of a template. */
   readonly texts: readonly CompiledTemplate[];

@@ -9,7 +9,7 @@ type Output = { readonly id: string; readonly modes: readonly string[] };
 export function outputsOf(flow: LoadedFlow, entrypoint: string): readonly Output[] {
   const start = flow.source.entrypoints[entrypoint];
   const reached = new Set(start === undefined ? [] : [start]);
-  // A node that is added while the set is walked is walked, too.
+  // A node that is added to the set during this loop is visited, too.
   for (const id of reached) {
     const node = flow.nodes.get(id);
     for (const next of node === undefined ? [] : waysOf(node)) reached.add(next);
@@ -23,7 +23,7 @@ export function outputsOf(flow: LoadedFlow, entrypoint: string): readonly Output
   });
 }
 
-/** An output is never inside a branch or a body, so these ways reach each one. */
+/** An output is never inside of a branch or a body, so that these edges lead to every output. */
 function waysOf({ next, onError, cases }: LoadedNode): readonly string[] {
   return [next, onError, ...cases.values()].filter((id) => id !== undefined);
 }

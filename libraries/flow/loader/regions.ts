@@ -12,7 +12,7 @@ export type Region = {
   readonly hasItem: boolean;
   /** Whether several walks may run at the same time, in this region or in an enclosing one. */
   readonly isConcurrent: boolean;
-  /** Every node after all nodes from which a way reaches it. */
+  /** The nodes in such an order that each node comes after all nodes from which an edge or a path leads to it. */
   readonly order: readonly string[];
 };
 
@@ -20,7 +20,7 @@ type Opening = Omit<Region, 'order'> & { readonly at: SourcePath };
 
 /**
  * The regions of a flow, and problems of cycles, of shared nodes, of nesting and of nodes that nothing reaches.
- * @param levels how deep regions may be nested; less than the limit inside of a subflow
+ * @param levels how deep regions may be nested; inside of a subflow less than the limit
  */
 export function findRegions(flow: FlowSource, graph: Graph, levels: number) {
   const problems: PlacedProblem[] = [];
@@ -67,7 +67,7 @@ export function findRegions(flow: FlowSource, graph: Graph, levels: number) {
   for (const region of regions) checkEnds(region);
   return { regions, regionOf, problems };
 
-  /** Nodes of one region, ordered; a node of another region, or a way back, is a problem. */
+  /** The nodes of one region in order; a node of another region, or an edge that leads back, is a problem. */
   function walk(from: readonly string[], at: SourcePath): readonly string[] {
     const open = new Set<string>();
     const own = new Set<string>();

@@ -7,8 +7,9 @@ const openKeywords: ReadonlySet<string> = new Set(['type', 'title', 'description
 
 /**
  * Ids of the prompts whose text is, word for word, the whole result of the flow, so that it may be sent before the run
- * has ended (docs/design/agents.md, "Streamed text"): the prompt streams, has neither tools nor schemas nor another way
- * or attempt after an error, and its next node is an output of its text alone. Empty if the output schema limits the text.
+ * has ended (docs/design/agents.md, "Streamed text"): the prompt streams, has neither tools nor schemas, neither a
+ * retry nor an edge for errors, and its next node is an output that consists of its text only. Empty if the output
+ * schema limits the text.
  */
 export function streamedPrompts(flow: LoadedFlow): ReadonlySet<string> {
   if (!takesAnyText(flow.source.output.schema)) return new Set();
@@ -18,7 +19,7 @@ export function streamedPrompts(flow: LoadedFlow): ReadonlySet<string> {
 
 function streamsAlone({ source, onError }: LoadedNode): boolean {
   if (source.kind !== 'prompt' || onError !== undefined || source.outputSchema !== undefined) return false;
-  // A second attempt would repeat the text after the part that the first one sent.
+  // A second attempt would send its text after the text that the first attempt has already sent.
   if ((source.retry?.maxAttempts ?? 1) > 1) return false;
   const { stream, tools, responseSchema } = source.config;
   return stream && tools === undefined && responseSchema === undefined;

@@ -9,7 +9,10 @@ type VersionTexts = {
   readonly subflows?: readonly string[] | undefined;
 };
 
-/** The problem of texts that are each within their limit and together too large for the object that holds them in a cluster. */
+/**
+ * The problem that the texts of a version are together too large for the object that holds them in a cluster, although
+ * each is within its limit.
+ */
 export function versionSizeProblem({ flow, manifest, tests, subflows = [] }: VersionTexts): SourceProblem | undefined {
   const bytes = Buffer.byteLength(JSON.stringify({ flow, manifest, tests, subflows }));
   const most = flowLimits.versionBytes;

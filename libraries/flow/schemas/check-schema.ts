@@ -102,7 +102,8 @@ function expandedSize(root: JsonValue, defs: Members): number | 'recursive' {
       const holder = holders[keyword];
       if (keyword === '$ref') size += sizeOfDefinition(String(value).slice('#/$defs/'.length));
       else if (holder === 'schema') size += sizeOf(value);
-      // Definitions count where they are used; each is visited once, so that unused recursion is found, too.
+      // The references of definitions count at the places that use them; each definition is also visited once, so that
+      // unused recursion is found.
       else if (keyword === '$defs') for (const name of Object.keys(value as object)) sizeOfDefinition(name);
       else if (holder !== undefined) for (const one of Object.values(value as object)) size += sizeOf(one);
     }

@@ -3,13 +3,15 @@ import type { JsonValue } from '#kit/json/json-value';
 import { compileFlowPattern } from '../expressions/pattern.ts';
 import type { SourcePath } from '../source/problem.ts';
 
-/** The JSON Pointers of the parts that do not match, at most one; empty if the value matches. */
+/** The JSON Pointers of the parts that do not match, at most one pointer; empty if the value matches. */
 export type SchemaCheck = (value: JsonValue) => readonly string[];
 
 /** Why the engine refuses a schema, and the place inside of it. */
 type SchemaRefusal = { readonly place: SourcePath; readonly message: string };
 
-/** The engine takes patterns from here, so that no pattern of an author runs in an engine that backtracks. */
+/**
+ * The engine compiles patterns with this function, so that no pattern of an author runs in an engine that backtracks.
+ */
 const regExp = Object.assign(
   (source: string) => {
     const pattern = compileFlowPattern(source);
@@ -18,7 +20,10 @@ const regExp = Object.assign(
   { code: 'RE2' },
 );
 
-/** Checks schemas against their own schema. It is compiled once, because that takes longer than any schema of a flow. */
+/**
+ * Checks schemas against their own schema, which is compiled once, because compiling it takes longer than any schema of
+ * a flow.
+ */
 const dialect = new Ajv2020({ strict: false, logger: false });
 
 /**
@@ -42,7 +47,8 @@ export function compileSchema(schema: JsonValue): SchemaCheck | SchemaRefusal {
       const message = first?.message === undefined ? refused : `${refused}: ${first.message}`;
       return { place: placeOf(first?.instancePath ?? '', schema), message };
     }
-    // Without its own schemas the engine does not know the name of the dialect, which `checkSchema` compared.
+    // The engine has no schema for the dialect itself and does not know its name, which `checkSchema` has already
+    // compared.
     const { $schema: _, ...rest } = typeof schema === 'object' && !Array.isArray(schema) ? { ...schema } : {};
     const check = ajv.compile(typeof schema === 'boolean' ? schema : rest);
     return (value) => {

@@ -63,7 +63,7 @@ function resolve(schema: JsonValue, root: JsonValue): JsonValue {
   if (!isObject(schema) || typeof schema['$ref'] !== 'string' || !isObject(root) || !isObject(root['$defs'])) {
     return schema;
   }
-  // Keywords next to a reference restrict its target further, so that less is known.
+  // Keywords next to a reference restrict its target further, so that fewer facts are known.
   if (Object.keys(schema).some((keyword) => !['$ref', '$defs', '$schema', 'description', 'title'].includes(keyword)))
     return true;
   return resolve(root['$defs'][schema['$ref'].slice('#/$defs/'.length)] ?? true, root);

@@ -201,7 +201,7 @@ test.each([
   gateway.play(script);
   expect(await call()).toMatchObject({ code });
   if (count > 0) await until('the task is cancelled', () => cancelled.length === count);
-  // A request that was sent before this one has arrived.
+  // A request that was sent earlier has arrived when this one is answered.
   await fetch(gateway.url);
   expect(cancelled).toHaveLength(count);
 });

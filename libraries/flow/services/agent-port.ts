@@ -25,7 +25,7 @@ const refusalSchema = z.object({
   error: z.object({ details: z.array(z.object({ metadata: z.object({ code: z.string() }) })).min(1) }),
 });
 
-/** The meaning of the codes of the called agent and of the gateway; every other refusal has the meaning of its status. */
+/** The meanings of the error codes of the called agent and of the gateway; for any other refusal the status decides. */
 const refusals: ReadonlyMap<string, PortError['code']> = new Map<
   AgentErrorCode | AgentGatewayErrorCode,
   PortError['code']
@@ -58,9 +58,9 @@ type AgentPortOptions = {
 
 /**
  * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
- * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call. A task that has not
- * ended when the call ends is cancelled, because the run no longer reads its answer; the call does not wait for
- * the cancellation. An error has had no effect if it is known that the call has started no run.
+ * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call.
+ * A task that has not ended when the call ends is cancelled, because the run no longer reads its answer; the call does
+ * not wait for the cancellation. An error counts as having no effect if it is known that the call has started no run.
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {
@@ -108,14 +108,16 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
         throw new PortError(error.code, { hadNoEffect: true });
       }
     };
-    /** With the identity of the last read: the run may have ended, and then it gets no other identity. */
+    /**
+     * The cancellation uses the identity of the last read: the run may have ended, and then it gets no other identity.
+     */
     const cancel = async (taskId: string): Promise<void> => {
       const headers = { ...traceHeaders(call), 'a2a-version': '1.0', ...known };
       const url = new URL(`${base}/tasks/${taskId}:cancel`);
       try {
         await exchangeWithService({ url, headers, body: {}, signal: AbortSignal.timeout(cancelMs) });
       } catch {
-        // An agent that cannot cancel its task ends it by itself.
+        // A called agent that cannot cancel its task will end it later.
       }
     };
     const { sessionId } = call.context;

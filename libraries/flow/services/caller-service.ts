@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string>>;
 export type CallerService = {
   /** Origin of the service. */
   readonly url: URL;
-  /** Headers that identify the caller of a run, from facts of the platform and nothing else. @throws PortError */
+  /** Returns headers that identify the caller of a run; they come only from facts of the platform. @throws PortError */
   readonly identity: (call: PortCall) => Headers | Promise<Headers>;
 };
 

@@ -35,15 +35,15 @@ const chunkSchema = z.object({
 /** The frame with which a gateway ends a stream that it cannot continue. */
 const errorFrame = z.object({ error: z.object({ code: z.string().nullish() }) });
 
-/** Bytes of one event, and of all events of an answer. */
+/** Maximum number of bytes of one event, and of all events of an answer. */
 const mostEventBytes = 1_048_576;
 const mostBytes = 16 * flowLimits.outputBytes;
 
 /**
- * Reads a streamed completion and gives each piece of its text to `onText` as it arrives.
+ * Reads a streamed completion and passes each piece of its text to `onText` as it arrives.
  * @returns the whole completion
  * @throws PortError guardrail_denied if the gateway denied the rest of the text, unavailable if the stream ends early,
- *   answer_invalid for a stream that is not of the chat API, or that is too large
+ * answer_invalid for a stream that is not of the chat API, or that is too large
  */
 export async function readCompletionStream(
   body: AsyncIterable<Uint8Array>,

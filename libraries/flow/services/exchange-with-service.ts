@@ -16,7 +16,7 @@ type ServiceCall = {
   readonly signal: AbortSignal;
   /** Takes the headers of the answer, whatever its status. */
   readonly onHeaders?: (headers: Readonly<Record<string, string | string[] | undefined>>) => void;
-  /** The error for a response other than 2xx; undefined means that of its status. */
+  /** Returns the error for a response whose status is not 2xx; undefined to use the error of the status. */
   readonly errorOf?: (refusal: { readonly status: number; readonly value: unknown }) => PortErrorCode | undefined;
 };
 

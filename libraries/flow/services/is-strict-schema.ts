@@ -1,6 +1,8 @@
 import type { JsonValue } from '#kit/json/json-value';
 
-/** The keywords that the strict modes of OpenAI and Azure OpenAI both accept. Those of bounds are not among them. */
+/**
+ * The keywords that the strict modes of OpenAI and Azure OpenAI both accept. Keywords for limits are not among them.
+ */
 const keywords = new Set(
   '$schema $ref $defs title description type enum const properties required additionalProperties items anyOf'.split(
     ' ',
@@ -8,8 +10,8 @@ const keywords = new Set(
 );
 
 /**
- * Whether a model can be bound to the schema of an answer: an object whose objects are all closed and have no optional
- * member. Providers refuse the strict mode for any other schema.
+ * Whether a model can be forced to follow the schema of an answer: it describes an object, and all objects in it are
+ * closed and have no optional member. Providers refuse the strict mode for any other schema.
  */
 export function isStrictSchema(schema: JsonValue): boolean {
   return isObject(schema) && schema['type'] === 'object' && schema['anyOf'] === undefined && isStrict(schema);

@@ -11,8 +11,9 @@ import { traceHeaders } from './trace-headers.ts';
 const sessionSeconds = 86_400;
 
 /**
- * The memories and session states of the memory service. Memories belong to the caller of the run and to its agent, a
- * state to its session, too; all three are from the context of the run. A session without a state has an empty one.
+ * The memories and session states of the memory service. A memory belongs to the caller of the run and to its agent, a
+ * session state also to its session; these names come from the context of the run. A session without a stored state has
+ * an empty state.
  */
 export function createMemoryPorts({
   url,
@@ -52,12 +53,15 @@ export function createMemoryPorts({
   };
 }
 
-/** The same key for all attempts of a node, so that an add whose answer was lost is not stored twice. */
+/**
+ * The idempotency key of an add, equal for all attempts of a node, so that an add whose answer was lost is not stored
+ * twice.
+ */
 function addKey({ runId, path }: PortCall): string {
   return createHash('sha256').update(`${runId}\n${path}`).digest('hex');
 }
 
-/** Each agent has its own state in a session. The digest is a valid id of the memory service for every session id. */
+/** Each agent has its own state in a session. For every session id, the digest is a valid id for the memory service. */
 function sessionPath(call: PortCall): string {
   const owner = `${fact(call, 'agentId')}\n${fact(call, 'sessionId')}`;
   return `/v1/sessions/${createHash('sha256').update(owner).digest('hex')}/state`;

@@ -33,7 +33,7 @@ const unstreamedBody = z.object({ error: z.object({ code: z.enum(['unsupported_f
 /**
  * Calls models through a model gateway, with the chat API of OpenAI. The gateway guards each call by the policy of its
  * model. `/v1/chat/completions` is added to the address. A request with `onText` requires a stream; if the gateway
- * refuses streams of the model, the text comes as one piece.
+ * refuses streams of the model, the text arrives as one piece.
  */
 export function createModelPort({ url, identity }: CallerService): FlowPorts['model'] {
   const endpoint = new URL(`${url.href.replace(/\/+$/, '')}/v1/chat/completions`);
@@ -95,7 +95,7 @@ function bodyOf({ model, messages, parameters, responseSchema, tools }: PortRequ
   };
 }
 
-/** Without the strict mode the schema is advice to the model. The flow checks the answer in either case. */
+/** Without the strict mode the schema is only a hint to the model. The flow checks the answer in both cases. */
 function formatOf(schema: JsonValue): object {
   return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: isStrictSchema(schema) } };
 }

@@ -11,8 +11,9 @@ const refusedSigns: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The first token that no source may have: an anchor, an alias, a tag, or one that nests deeper than the limit by brackets
- * or on one line. It takes one pass, and comes before the parser, whose time grows with the square of such tokens.
+ * The first token that no source may have: an anchor, an alias, a tag, or a token that exceeds the nesting limit by
+ * brackets or on one line. The search takes one pass and is made before parsing, because the time of the parser grows
+ * with the square of such tokens.
  */
 export function findRefusedToken(text: string): { readonly offset: number; readonly message: string } | undefined {
   let [offset, brackets, onLine] = [0, 0, 0];

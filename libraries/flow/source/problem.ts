@@ -27,7 +27,10 @@ export type ProblemCode = (typeof problemCodes)[number];
 
 export type SourcePath = readonly (string | number)[];
 
-/** A problem with its place in the source. `line` and `column` start at 1; `node` is the id of the node around it. */
+/**
+ * A problem with its place in the source. `line` and `column` start at 1; `node` is the id of the node that contains
+ * the place.
+ */
 export type SourceProblem = {
   readonly code: ProblemCode;
   readonly line: number;

@@ -47,14 +47,14 @@ export function readStrictYaml<S extends z.ZodType>(text: string, schema: S): Re
   return { ok: false, problems };
 }
 
-/** One problem, located at the end of the text `before` it. */
+/** One problem, located at the end of the text `before`. */
 function refused(code: ProblemCode, message: string, before = '') {
   const lines = before.split('\n');
   const place = { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
   return { ok: false, problems: [{ code, ...place, path: '', message }] } as const;
 }
 
-/** Undefined for a text that is nested deeper than the stack of the parser. */
+/** The parsed document; undefined for a text that is nested deeper than the stack of the parser allows. */
 function parsed(text: string, lineCounter: LineCounter) {
   try {
     return parseDocument(text, { uniqueKeys: false, lineCounter, version: '1.2', schema: 'core', merge: false });
@@ -65,8 +65,8 @@ function parsed(text: string, lineCounter: LineCounter) {
 }
 
 /**
- * Problems of constructs that YAML can express and JSON cannot. Names are compared here, because the parser compares
- * every pair of them.
+ * Problems of constructs that YAML can express and JSON cannot. Repeated names are found here, because the parser would
+ * compare every pair of names.
  */
 function strictProblems(root: Node | null): readonly PlacedProblem[] {
   const problems: PlacedProblem[] = [];

@@ -57,7 +57,7 @@ function toolCallsOf(request: unknown, bytes: Buffer, word: string): JsonValue[]
   });
 }
 
-/** An answer that follows from the call alone, so that it is the same in any order of the calls. */
+/** An answer that depends only on the call, so that it is the same in any order of the calls. */
 function answerTo(seed: number, port: PortName, request: unknown, attempt: number): ReferenceAnswer {
   const bytes = createHash('sha256')
     .update(`${seed} ${port} ${attempt} ${textOf(request)}`)
@@ -101,10 +101,10 @@ function portsOf(seed: number): FlowPorts {
   return scriptedPorts(Object.fromEntries(ports.map((name) => [name, port(name)])) as Partial<FlowPorts>).ports;
 }
 
-/** How a random flow ended in both. A difference is a sentence with the seed. */
+/** How a random flow ended in both implementations. A difference is a sentence with the seed. */
 type Comparison = { readonly end: string; readonly nodes: number; readonly difference?: string };
 
-/** Subflows of one comparison: each may run those before it. */
+/** Subflows of one comparison: each may run those before it in the list. */
 type Subflows = { readonly texts: Map<string, string>; readonly sources: Map<string, FlowSource> };
 const mostNodes = { flow: 28, subflow: 8 } as const;
 
@@ -158,7 +158,10 @@ function resultDifference(last: RunEvent | undefined, { result, faults, flowCode
   return isAgreed ? undefined : `the engine fails with ${textOf(last)}, the reference ${textOf(result ?? faults)}`;
 }
 
-/** The ends of all nodes; unordered if walks ran concurrently, and not compared if one of those failed. */
+/**
+ * The difference between the ends of all nodes; the order is ignored if walks ran concurrently, and nothing is compared
+ * if a concurrent walk failed.
+ */
 function endsDifference(events: readonly RunEvent[], { ends, isOrdered, isExact }: ReferenceRun): string | undefined {
   if (!isExact) return undefined;
   const given = events.flatMap((event) =>

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 
 type Json = Readonly<Record<string, unknown>>;
-/** Parts of a flow that a test names; the rest is that of a flow with one template. */
+/** Parts of a flow that a test sets; the other parts are those of a flow with one template. */
 type FlowParts = {
   readonly input?: Json;
   readonly output?: Json;
@@ -14,7 +14,7 @@ type FlowParts = {
 
 export const flowId = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-/** A flow as YAML; one line for each node and each edge, from line 7 on where nothing else is given. */
+/** A flow as YAML, with one line for each node and each edge; they start at line 7 if no other part is set. */
 export function flowText({ input, output, state, entrypoints, nodes, edges, more }: FlowParts = {}): string {
   const line = (value: unknown): string => JSON.stringify(value);
   return [
@@ -43,7 +43,7 @@ export function flowText({ input, output, state, entrypoints, nodes, edges, more
 export const template = { id: 'greet', kind: 'template', config: { text: 'Hello {{input.question}}' } };
 const end = { id: 'end', kind: 'output', inputs: { text: 'done' } };
 
-/** A linear flow with these nodes between input and output; the output is that of the last one. */
+/** A linear flow with these nodes between input and output; its output is the output of the last node. */
 export function chainText(nodes: readonly (Json & { readonly id: string })[], parts: FlowParts = {}): string {
   const ids = ['start', ...nodes.map(({ id }) => id), 'result'];
   const last = nodes.at(-1)?.id ?? 'start';

@@ -29,7 +29,7 @@ const replacements: readonly ((oneOf: <T>(values: readonly T[]) => T) => JsonVal
   (oneOf) => oneOf([...['item', 'state.note', 'input.items', 'context'].map((path) => `\${${path}}`), '{{', '(a+)+$']),
 ];
 
-/** Replaces a value by another one of its kind: a number, an expression that the flow has elsewhere, or a word. */
+/** Replaces a value by another value of its kind: a number, another expression of the flow, or a word. */
 function alike(value: JsonValue, oneOf: <T>(values: readonly T[]) => T): JsonValue | undefined {
   if (typeof value === 'number') return oneOf([1, 2, 3, 5, 50, 1_000]);
   if (typeof value === 'boolean') return !value;

@@ -12,7 +12,7 @@ const ref = (path: string): string => `\${${path}}`;
 const words = ['tea', 'boat', 'stop', 'Größe', '10', ''] as const;
 const agentId = '6f0dd4c4-6b0e-4d53-9c1b-3f6f1a0d5d11';
 const flowId = '01890a5d-ac96-774b-bcce-b302099a8057';
-/** Regions deeper than this have no subflows, so that all together are not nested too deeply. */
+/** Regions deeper than this have no subflows, so that the nesting stays within its limit. */
 const deepestSubflow = 1;
 
 const randomFlowSchemas = {
@@ -33,7 +33,7 @@ const randomFlowSchemas = {
   },
 };
 
-/** A flow that random flows may run, by its digest. All of them have the input of a random flow. */
+/** A subflow that random flows may run, by its digest. Its input has the same form as that of a random flow. */
 export type RandomSubflow = { readonly sha256: string };
 type RandomFlowParts = { readonly subflows: readonly RandomSubflow[]; readonly mostNodes: number };
 
@@ -106,7 +106,7 @@ export function randomFlow(random: () => number, { subflows, mostNodes }: Random
     return { tools: chosen, ...(happens(0.7) ? { maxTurns: 1 + below(4) } : {}) };
   };
 
-  /** A node without a region and with one outgoing edge: its members, and the values that it gives. */
+  /** A node without a region and with one outgoing edge: its members, and the values that it returns. */
   function plainNode(id: string, scope: Scope): { readonly node: Members; readonly gives: readonly Named[] } {
     const out = `nodes.${id}.output`;
     const named = (members: Readonly<Record<string, Type>>): readonly Named[] =>
@@ -210,7 +210,9 @@ export function randomFlow(random: () => number, { subflows, mostNodes }: Random
       for (const node of errors) node['onError'] = { goto: id };
       [open, errors] = [[{ from: id }], []];
     };
-    /** Adds a node with a successor for its errors: the run may continue there after an error of this node. */
+    /**
+     * Adds a node with a successor for its errors: after an error of this node, the run may continue at the successor.
+     */
     const place = (node: Members, gives: readonly Named[], mayFail: boolean): void => {
       nodes.push(node);
       const isHandled = mayFail && happens(0.3);

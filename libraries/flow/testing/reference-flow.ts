@@ -56,7 +56,7 @@ type ReferenceWorld = {
 /**
  * Runs a flow from its source, one node after the other and without the code of the engine: one walk, no concurrency,
  * no time limit, no budget.
- * @param prefix of the paths of the nodes
+ * @param prefix a prefix of the paths of the nodes
  */
 export function runReference(flow: FlowSource, input: JsonValue, world: ReferenceWorld, prefix = ''): ReferenceRun {
   const { context, ask, subflows } = world;
@@ -66,7 +66,7 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
   let [isOrdered, isExact] = [true, true];
   let flowCode: string | undefined;
 
-  /** A walk from a node to the end of its region. `outputs` gets those of the walk. */
+  /** Runs nodes from one node to the end of its region. `outputs` receives the outputs of the walk. */
   function walk(first: string, frame: Frame, outputs = new Map(frame.outputs)): JsonValue {
     let last: JsonValue = {};
     for (let id: string | undefined = first; id !== undefined; ) {
@@ -197,7 +197,10 @@ export function runReference(flow: FlowSource, input: JsonValue, world: Referenc
     return { items: outputs, turns: outputs.length };
   }
 
-  /** One after the other. Side by side any of the failed ones may end the container, and the others may be cut short. */
+  /**
+   * The items run one after another. In a concurrent run, any failed item may end the container, and the other items
+   * may be interrupted.
+   */
   function each<T>(items: readonly T[], width: number, run: (item: T, at: number) => JsonValue): JsonValue[] {
     if (width > 1 && items.length > 1) isOrdered = false;
     const [outputs, faults] = [[] as JsonValue[], [] as ReferenceFault['faults'][number][]];
@@ -250,7 +253,7 @@ type Call<Output = JsonValue> = {
   readonly request: JsonValue;
   /** The output, or the code of an answer that cannot be used. */
   readonly read: (answer: JsonValue) => Output | FlowErrorCode;
-  /** Whether an attempt may have an effect, so that it is repeated only if it had none; else by the port. */
+  /** Whether an attempt may have an effect, so that it is repeated only if it had none; if absent, the port decides. */
   readonly hasEffect?: boolean;
 };
 

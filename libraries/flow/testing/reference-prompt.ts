@@ -13,20 +13,26 @@ import {
   textOfTemplate,
 } from './reference-values.ts';
 
-/** One call with its attempts. `read` gives the members that are used, or the code of an answer that cannot be used. */
+/**
+ * Makes one call with its attempts. `read` returns the members that are used, or the error code of an answer that
+ * cannot be used.
+ */
 type Ask = (
   port: PortName,
   request: JsonValue,
   read: (answer: Members) => Members | FlowErrorCode,
-  /** Whether a call of a tool may have an effect, so that it is repeated only if it had none; else by the port. */
+  /**
+   * Whether a call of a tool may have an effect, so that it is repeated only if it had none; if absent, the port
+   * decides.
+   */
   hasEffect?: boolean,
 ) => Members;
 type ToolCall = { readonly id: string; readonly name: string; readonly arguments: JsonValue };
 
-/** Turns of a prompt with tools that does not specify a number. */
+/** Number of turns of a prompt with tools that specifies no number. */
 const usualTurns = 8;
 
-/** A prompt with its tools, one call after the other. */
+/** The output of a prompt with its tools, which are called one after another. */
 export function promptOutput({ config }: NodeOf<'prompt'>, roots: Roots, ask: Ask): JsonValue {
   const { model, parameters, responseSchema, tools = [] } = config;
   const { maxTurns = tools.length === 0 ? 1 : usualTurns } = config;
@@ -83,7 +89,7 @@ function schemaOf(tool: PromptTool): JsonValue {
   return { type: 'object', properties: { [name]: text }, required: [name], additionalProperties: false };
 }
 
-/** The message that the model gets about a call: its result, or the code of its error. */
+/** The message with which the model receives the result of a call, or the code of its error. */
 function resultOf({ name, arguments: given }: ToolCall, tools: readonly PromptTool[], ask: Ask): JsonValue {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) return { error: 'tool_unknown' };

@@ -20,7 +20,7 @@ export function fault(code: FlowErrorCode): ReferenceFault {
 
 export type Members = { [name: string]: JsonValue };
 
-/** Values of the roots, for one place of a run. */
+/** The values of the roots at one place of a run. */
 export type Roots = {
   readonly input: JsonValue;
   readonly context: JsonValue;
@@ -112,7 +112,7 @@ function isRelated(operator: string, one: JsonValue, other: JsonValue): boolean 
 
 type Schema = { readonly [keyword: string]: JsonValue };
 
-/** Whether a value matches a schema of the few keywords that random flows have. */
+/** Whether a value matches a schema, which has only the keywords that random flows use. */
 export function matchesSchema(schema: JsonValue | undefined, value: JsonValue | undefined): boolean {
   if (schema === undefined) return true;
   const { type, enum: list, properties, required, items, minLength, additionalProperties } = schema as Schema;

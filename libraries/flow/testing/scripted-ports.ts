@@ -8,7 +8,7 @@ import { loadFlow } from '../loader/load-flow.ts';
 /** A call that a port got. */
 type GivenCall = { readonly port: PortName; readonly request: unknown; readonly call: PortCall };
 
-/** Ports of which a test defines some; every other one is unavailable. Every call is recorded. */
+/** Ports of which a test defines some; all others are unavailable. Every call is recorded. */
 export function scriptedPorts(given: Partial<FlowPorts>): { readonly ports: FlowPorts; readonly calls: GivenCall[] } {
   const calls: GivenCall[] = [];
   const names: readonly PortName[] = [
@@ -29,7 +29,7 @@ export function scriptedPorts(given: Partial<FlowPorts>): { readonly ports: Flow
       port,
       async (request: never, call: PortCall) => {
         calls.push({ port, request, call });
-        // A scripted agent uses nothing unless its script sets a usage.
+        // A scripted agent reports no usage unless its script sets one.
         call.share?.report(noUsage);
         const answer = given[port];
         if (answer === undefined) throw new PortError('unavailable');

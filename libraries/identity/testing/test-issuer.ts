@@ -30,7 +30,10 @@ export async function signText(key: TestKey, text: string, header: Record<string
 export const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** An HMAC keyed by the text of a public key: a verifier that lets the token choose the algorithm would accept it. */
+/**
+ * Signs with an HMAC whose key is the text of a public key: a verifier that lets the token choose the algorithm would
+ * accept it.
+ */
 export function signWithPublicKey(key: TestKey, claims: unknown): string {
   const input = `${part({ alg: 'HS256', kid: key.kid })}.${part(claims)}`;
   return `${input}.${createHmac('sha256', key.pem).update(input).digest('base64url')}`;

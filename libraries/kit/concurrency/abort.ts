@@ -1,5 +1,8 @@
 type AbortDeadline = Disposable & {
-  /** Aborted at the timeout or with the parent, with the reason of the first of them. */
+  /**
+   * A signal that is aborted at the timeout or together with the parent signal; its reason is that of the earlier
+   * event.
+   */
   readonly signal: AbortSignal;
   /** Whether the timeout aborted the signal. */
   timedOut(): boolean;

@@ -2,15 +2,15 @@
 type Due = { readonly dueAt: number; readonly onDue: () => void };
 
 type Deadlines = {
-  /** Calls `onDue` after `ms` milliseconds unless `cancel` comes first. */
+  /** Calls `onDue` after `ms` milliseconds, unless `cancel` is called before that. */
   start(ms: number, onDue: () => void): Due;
   cancel(due: Due): void;
 };
 
 /**
  * Many deadlines with one timer, for calls that nearly always end long before their deadline: a deadline costs an entry
- * in a set instead of a timer. A deadline is never called early, nor before an earlier one, and no later than a timer
- * would be.
+ * in a set instead of a timer. The callback of a deadline is never called early, never before the callback of an
+ * earlier deadline, and not later than that of a timer.
  */
 export function createDeadlines(): Deadlines {
   const open = new Set<Due>();
@@ -33,7 +33,7 @@ export function createDeadlines(): Deadlines {
       if (due.dueAt > now) next = Math.min(next, due.dueAt);
       else over.push(due);
     }
-    // After the event loop was blocked several are due, and the callback of one may cancel another.
+    // After the event loop was blocked several deadlines are due, and the callback of one may cancel another.
     for (const due of over.toSorted((one, other) => one.dueAt - other.dueAt)) {
       if (open.delete(due)) due.onDue();
     }

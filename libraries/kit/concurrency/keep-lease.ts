@@ -1,6 +1,7 @@
 /**
- * Renews a lease three times in its length. The signal is aborted when the claim is over or the parent is aborted.
- * @param renew false if the claim is over
+ * Renews a lease three times within its length. The returned signal is aborted when the claim has ended or the parent
+ * signal is aborted.
+ * @param renew returns false if the claim has ended
  */
 export function keepLease(
   renew: () => Promise<boolean>,

@@ -1,11 +1,14 @@
 export type Release = () => void;
 
 export type Semaphore = {
-  /** Acquires a slot if one is free, else returns undefined. Further calls of the release have no effect. */
+  /**
+   * Acquires a slot if a slot is free, else returns undefined. Only the first call of the returned function releases
+   * the slot.
+   */
   tryAcquire(): Release | undefined;
   /**
    * Waits for a slot, in first-in-first-out order.
-   * @throws the reason of the signal when it is aborted before
+   * @throws the reason of the signal when it is aborted before a slot is free
    */
   acquire(signal: AbortSignal): Promise<Release>;
   /**

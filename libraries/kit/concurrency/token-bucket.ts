@@ -1,5 +1,5 @@
 type TokenBuckets = {
-  /** Takes tokens of this key, one by default; takes none and returns false if there are fewer. */
+  /** Takes tokens of this key, one by default; if there are fewer, takes none and returns false. */
   take(key: string, cost?: number): boolean;
 };
 

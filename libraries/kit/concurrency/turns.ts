@@ -1,4 +1,4 @@
-/** Longest work of a computation between two turns of the event loop, milliseconds. */
+/** Longest work of a computation within one turn of the event loop, milliseconds. */
 const sliceMs = 2;
 
 /**
@@ -10,7 +10,7 @@ export class Turns {
   #isScheduled = false;
   #sliceEnd = 0;
 
-  /** Whether the slice of this turn is used up: the computation then awaits `next`. */
+  /** Whether the time slice of this turn is used up: the computation must then await `next`. */
   isOver(): boolean {
     return performance.now() >= this.#sliceEnd;
   }

@@ -8,13 +8,13 @@ type WorkLoopOptions = {
 };
 
 export type WorkLoop = AsyncDisposable & {
-  /** There may be work: the next step begins immediately. */
+  /** Notifies the loop of possible work: the next step begins immediately. */
   wake(): void;
 };
 
 /**
- * Repeats a step: immediately after a step that did work, otherwise after `wake` or the poll interval, so that a lost
- * call delays work and loses none. Disposing aborts the signal of the steps and waits for them.
+ * Repeats a step: immediately after a step that did work, otherwise after `wake` or the poll interval, so that a missed
+ * call of `wake` only delays work. Disposing aborts the signal of the steps and waits for them.
  * @param step returns whether it did work; it must not throw
  */
 export function startWorkLoop(
@@ -32,7 +32,7 @@ export function startWorkLoop(
 
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
-      // Taken before the step, so that a call of `wake` during the step ends the pause after it.
+      // The signal is taken before the step, so that a call of `wake` during the step ends the pause after the step.
       const { signal } = pause;
       if (!(await step(stop.signal)) && !stop.signal.aborted) await wait(pollMs, signal);
     }

@@ -15,7 +15,7 @@ type ReadOptions = {
 };
 
 /**
- * Reads every setting from the environment variable of its name.
+ * Reads every setting from the environment variable with its name.
  * @throws ConfigError with all problems, in the order of the settings
  */
 export function readEnvironment<S extends Settings>(

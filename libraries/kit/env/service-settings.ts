@@ -29,7 +29,7 @@ export const logSettings = {
 };
 
 export type ListenAddress = HostPort & {
-  /** Absent: plain HTTP. */
+  /** The certificate and the key; if absent, the service uses plain HTTP. */
   readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 };
 
@@ -39,7 +39,7 @@ type ListenValues = {
   readonly PORTCULLIS_TLS_KEY_FILE: string | undefined;
 };
 
-/** The address for clients. @throws ConfigError when only one of both files is set */
+/** The address for clients. @throws ConfigError when only one of the two TLS files is set */
 export function listenAddressOf(read: ListenValues): ListenAddress {
   const { PORTCULLIS_TLS_CERTIFICATE_FILE: certificateFile, PORTCULLIS_TLS_KEY_FILE: keyFile } = read;
   if (certificateFile === undefined && keyFile === undefined) return read.PORTCULLIS_LISTEN;

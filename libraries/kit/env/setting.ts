@@ -8,13 +8,13 @@ type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok
 export type Setting<T> = {
   /** The type of value in words, for the generated table. */
   readonly type: string;
-  /** Purpose of the setting in one sentence, without its name. */
+  /** The purpose of the setting in one sentence, without its name. */
   readonly help: string;
   /** The value when the variable is absent; undefined for a required or optional setting. */
   readonly default: string | undefined;
   /** Whether the environment variable may be absent; the value is then undefined. */
   readonly optional: boolean;
-  /** Whether problems must not show the value. */
+  /** Whether error messages must not show the value. */
   readonly secret: boolean;
   read(text: string, folder: string): SettingResult<T>;
 };
@@ -27,7 +27,7 @@ export const setting = {
   /** A setting whose value is any non-empty text. */
   string: (options: Base<string>): Setting<string> => make('text', options, options.default, accept),
 
-  /** A whole decimal number within bounds, both included. */
+  /** A whole decimal number between two bounds, which are both allowed. */
   integer(options: Base<number> & { readonly min: number; readonly max: number }): Setting<number> {
     const expected = `a whole number from ${options.min} to ${options.max}`;
     return make(`whole number ${options.min} to ${options.max}`, options, numberText(options.default), (text) => {
@@ -45,7 +45,7 @@ export const setting = {
     });
   },
 
-  /** A path, made absolute against the working folder. It need not exist. */
+  /** A path, made absolute against the working folder. The path need not exist. */
   path: (options: Base<string>): Setting<string> =>
     make('path', options, options.default, (text, folder) => accept(resolve(folder, text))),
 
@@ -59,11 +59,11 @@ export const setting = {
   /** A setting of the form `host:port`; an IPv6 address is in brackets. Port 0 takes a free port. */
   hostPort: (options: Base<string>): Setting<HostPort> => make('host:port', options, options.default, readHostPort),
 
-  /** Texts separated by commas, at least one, none twice; spaces around them do not count. */
+  /** Texts separated by commas: at least one, and no text twice; spaces around a text are ignored. */
   list: (options: Base<readonly string[]>): Setting<readonly string[]> =>
     make('list separated by commas', options, options.default?.join(','), readList),
 
-  /** The same setting, but undefined when the variable is absent. Must not be used for a setting that protects. */
+  /** The given setting, but undefined when the variable is absent. Settings for protection must not be optional. */
   optional<T>(inner: Setting<T>): Setting<T | undefined> {
     return { ...inner, default: undefined, optional: true };
   },

@@ -4,8 +4,8 @@ import { writeAtomic } from './write-atomic.ts';
 
 /**
  * Writes a random token to a file that only its owner may read. An existing file is kept, and a killed attempt leaves
- * none. Only one process may create the file.
- * @param line the content of the file around the token; the token alone when absent
+ * no file. Only one process may create the file.
+ * @param line makes the content of the file around the token; by default the file contains only the token
  * @throws FileWriteError
  */
 export async function createSecret(path: string, line: (token: string) => string = (token) => token): Promise<void> {

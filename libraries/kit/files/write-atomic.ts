@@ -68,7 +68,7 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** Brings the entries of a folder to the disk. */
+/** Flushes the entries of a folder to the disk. */
 export async function syncFolder(folder: string): Promise<void> {
   await using handle: FileHandle = await open(folder, 'r');
   await handle.sync();

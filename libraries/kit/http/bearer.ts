@@ -4,7 +4,10 @@ type BearerToken =
   | { readonly ok: true; readonly token: string }
   | { readonly ok: false; readonly fault: HeaderFault | 'scheme' };
 
-/** `Bearer`, spaces and one b64token (RFC 6750 §2.1); the scheme is case-insensitive (RFC 9110 §11.1). */
+/**
+ * The form of the header: `Bearer`, spaces and one b64token (RFC 6750 §2.1). The scheme is case-insensitive
+ * (RFC 9110 §11.1).
+ */
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /** The bearer token of a request whose Authorization header appears exactly once. Never log it. */

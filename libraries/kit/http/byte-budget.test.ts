@@ -282,7 +282,7 @@ test('no bytes are reserved for a request that needs no more, and the next one i
   const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   const [first, second, third] = [budget.open(), budget.open(), budget.open()];
   expect([first.take(10), second.take(40)]).toEqual([true, true]);
-  // The first one still lacks 40 bytes of its 50.
+  // The first request needs 50 bytes, of which it still lacks 40.
   const kept = second.take(20);
   expect(kept).toBeInstanceOf(Promise);
   first.settle();

@@ -1,8 +1,9 @@
 /** Bytes that one request has reserved in the budget; disposing releases them. */
 export type TakenBytes = Disposable & {
   /**
-   * Counts the request for its caller, before it takes bytes. The requests of one caller together reserve at most half
-   * of the bytes that are not reserved for the oldest of all requests, which alone may exceed it.
+   * Counts the request for its caller, before it takes bytes. A part of the budget is reserved for the oldest of all
+   * requests. The requests of one caller together reserve at most half of the other bytes; only the oldest request may
+   * exceed this limit.
    */
   countFor(caller: string): void;
   /**
@@ -13,13 +14,15 @@ export type TakenBytes = Disposable & {
   shareFor(caller: string): void;
   /**
    * Reserves more bytes of the budget: immediately if they are free, otherwise when other requests release theirs.
-   * @returns false, or a promise of it, when they are not free in time or the bytes were released; then nothing is
+   * @returns false, or a promise of false, if the bytes are not free in time or were already released; then nothing is
    * reserved
    */
   take(bytes: number): boolean | Promise<boolean>;
   /** Releases bytes that the request no longer holds. */
   release(bytes: number): void;
-  /** States that the request takes no more bytes: it keeps those that it holds, and nothing is reserved for it. */
+  /**
+   * States that the request takes no more bytes: the bytes that it holds stay counted, and no more are reserved for it.
+   */
   settle(): void;
 };
 
@@ -36,7 +39,7 @@ export type ByteBudget = {
 type BudgetOptions = {
   /** Bytes of all requests together. */
   readonly limit: number;
-  /** Maximum number of bytes that one request needs; the oldest request can always reserve as many. */
+  /** Maximum number of bytes that one request needs; the oldest request can always reserve this number. */
   readonly largest: number;
   /** How long a request waits for bytes, milliseconds. */
   readonly waitMs: number;
@@ -52,7 +55,7 @@ type Waiting = { readonly holder: Holder; readonly bytes: number; readonly settl
 
 /**
  * Requests that hold a part of the bytes that they need could wait for one another indefinitely. So a share of the
- * budget is kept for the oldest request: it can always finish, and then the next one is the oldest
+ * budget is kept for the oldest request, which can therefore always finish; then the next request is the oldest
  * (docs/design/held-bytes.md).
  */
 export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): ByteBudget {

@@ -35,7 +35,7 @@ export function faultOfParserError(error: NodeJS.ErrnoException): ClientFault | 
   return code.startsWith('HPE_') ? 'bad_request' : undefined;
 }
 
-/** Refuses versions other than HTTP/1.1 and 1.0; Node's parser accepts other versions, and a missing one. */
+/** Refuses versions other than HTTP/1.1 and 1.0; Node's parser accepts other versions and a missing version. */
 function versionFault(incoming: IncomingMessage): ClientFault | undefined {
   return incoming.httpVersion === '1.1' || incoming.httpVersion === '1.0' ? undefined : 'bad_request';
 }
@@ -43,7 +43,7 @@ function versionFault(incoming: IncomingMessage): ClientFault | undefined {
 /** A host with an optional port (RFC 3986 §3.2.2 and RFC 3986 §3.2.3), or the empty value for a target without authority. */
 const HOST = /^(?:[A-Za-z0-9\-._~%!$&'()*+,;=]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
 
-/** Refuses a Host that violates RFC 9112 §3.2; Node accepts a repeated or invalid one. */
+/** Refuses a Host header that violates RFC 9112 §3.2; Node accepts a repeated or invalid header. */
 function hostFault(incoming: IncomingMessage): ClientFault | undefined {
   const hosts = headerValues(incoming.rawHeaders, 'host');
   const isCountValid = incoming.httpVersion === '1.1' ? hosts.length === 1 : hosts.length <= 1;
@@ -62,12 +62,12 @@ function targetFault(incoming: IncomingMessage): ClientFault | undefined {
   return incoming.url?.includes('#') === true ? 'bad_request' : undefined;
 }
 
-/** The fault of a request that Node accepted; undefined when it has none. */
+/** The fault of a request that Node accepted; undefined if the request has no fault. */
 export function messageFault(incoming: IncomingMessage): ClientFault | undefined {
   return versionFault(incoming) ?? hostFault(incoming) ?? codingFault(incoming) ?? targetFault(incoming);
 }
 
-/** Answers a request in place of its handler and closes the connection. */
+/** Answers a request instead of its handler and closes the connection. */
 export function refuseRequest(incoming: IncomingMessage, outgoing: ServerResponse, answer: FaultAnswer): void {
   outgoing.shouldKeepAlive = false;
   drainRefused(incoming, outgoing);
@@ -79,7 +79,7 @@ const LINGER_MS = 500;
 
 /** Answers on a connection without a request object and closes it. */
 export function refuseConnection(socket: Socket, answer: FaultAnswer): void {
-  // Node removes its error listener from this socket; without one, a reset would end the process.
+  // Node removes its error listener from this socket; without a listener, a reset would end the process.
   socket.on('error', () => undefined);
   const body = Buffer.from(answer.body);
   const head = [

@@ -33,7 +33,7 @@ export function connectionFault(error: unknown): ConnectionFault {
     const code = 'code' in next && typeof next.code === 'string' ? next.code : next.name;
     const found = faultOfCode(code);
     if (found !== undefined) return found;
-    // Several addresses of one name were tried.
+    // The error of an attempt with several addresses of one name.
     if (next instanceof AggregateError && next.errors.length > 0) return connectionFault(next.errors[0]);
   }
   return 'network';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 
-/** State of a connection; `exchanges` are its requests in order and may include answered ones. */
+/** State of a connection; `exchanges` are its requests in order and may include answered requests. */
 type Connection = { isOld: boolean; last: IncomingMessage | undefined; readonly exchanges: Exchange[] };
 type Exchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
@@ -19,7 +19,7 @@ export type Connections = {
 };
 
 /**
- * Tracks the connections of a server, so that it can drain without losing a request.
+ * Tracks the connections of a server, so that it can drain them without losing a request.
  * @param oldMs the largest age after which a connection is closed with its next response; never when absent
  */
 export function watchConnections(server: Server, oldMs?: number): Connections {
@@ -67,7 +67,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     if (isClosing) server.closeIdleConnections();
   }
 
-  /** While clients still use their connections, each response announces `connection: close`. */
+  /** While clients still use their connections, each response has `connection: close`. */
   async function waitForLastRequests(idleMs: number): Promise<void> {
     if (idleMs === 0 || sockets.size === 0) return;
     const gone = new Promise<void>((resolve) => {
@@ -87,7 +87,8 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
     isClosing = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const grace = setTimeout(() => server.closeAllConnections(), graceMs);
-    // One iteration reads the bytes that the kernel has received; connections that have sent nothing are closed.
+    // In one iteration of the event loop, Node reads the bytes that the kernel has received; connections that have sent
+    // nothing are closed.
     await setImmediate();
     handshakes?.end();
     for (const [socket] of sockets) {
@@ -149,8 +150,8 @@ const LINGER_MS = 1000;
 
 /**
  * Node closes a connection right after its last response. If bytes of the client are unread or arrive later, the kernel
- * resets the connection and the client may lose the response. This closes only the sending side and waits for the client
- * to close (RFC 9112 §9.6).
+ * resets the connection and the client may lose the response. This function closes only the sending side and waits for
+ * the client to close (RFC 9112 §9.6).
  */
 export function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {

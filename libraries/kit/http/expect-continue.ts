@@ -16,7 +16,7 @@ export function sendContinue(incoming: IncomingMessage): void {
   if (!outgoing.headersSent && !outgoing.destroyed) outgoing.writeContinue();
 }
 
-/** Whether the client still waits for `100 Continue`, so that it may never send the body. */
+/** Whether the client still waits for `100 Continue`, so that it may not have sent the body. */
 export function awaitsContinue(incoming: IncomingMessage): boolean {
   return held.has(incoming);
 }

@@ -7,7 +7,7 @@ type FetchedJson =
   | { readonly kind: 'silent' };
 
 type FetchJsonOptions = {
-  /** Sent as a bearer token. */
+  /** The token, which is sent as a bearer token. */
   readonly token: string;
   readonly timeoutMs: number;
   /** A larger body ends the transfer. */

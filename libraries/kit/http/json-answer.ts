@@ -11,10 +11,10 @@ export function sendJson(
   sendBytes(outgoing, status, 'application/json', bytes, headers);
 }
 
-/** A body up to this size is copied, so that it is sent in one write together with the head. */
+/** A body of at most this size is copied, so that it is sent in one write together with the head. */
 const maxCopiedBytes = 65_536;
 
-/** Answers with a body, whole or in pieces, and its length. Does nothing if the client has disconnected. */
+/** Answers with a body, in one or several pieces, and its length. Does nothing if the client has disconnected. */
 export function sendBytes(
   outgoing: ServerResponse,
   status: number,

@@ -45,7 +45,7 @@ export async function bindServer(server: Server, host: string, port: number): Pr
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     throw new ListenError(FAULTS.get(code) ?? 'other', host, port, cause);
   }
-  // Later errors concern one connection that could not be accepted; the server keeps running.
+  // A later error concerns one connection that could not be accepted; the server keeps running.
   server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : bound.address;

@@ -33,7 +33,7 @@ function serve(options: Partial<ListenOptions> = {}): Promise<Listening> {
   return listen({ handler: echo, ...limits, clientError, ...options } as ListenOptions);
 }
 
-/** A client with its own server; disposing ends both. */
+/** A client with a server of its own; disposing ends both. */
 async function connect(options: Partial<ListenOptions> = {}) {
   const server = await serve(options);
   const client = await rawClient(server.port);

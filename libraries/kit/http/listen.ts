@@ -38,16 +38,19 @@ export type ListenOptions = (
 ) & {
   /** A host name or address of this machine. */
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port of the server; 0 selects a free port. */
   readonly port: number;
   /** The response to a request that does not reach the handler; the connection is closed after it. */
   readonly clientError?: (fault: ClientFault) => FaultAnswer;
   /**
-   * When `100 Continue` is sent: `when_read` (the default) when `readBody` begins, so that a handler can refuse first;
-   * `at_once` before the handler, for handlers that do not use `readBody`.
+   * When `100 Continue` is sent: `when_read` (the default): when `readBody` begins, so that a handler can refuse
+   * before; `at_once`: before the handler, for handlers that do not use `readBody`.
    */
   readonly onContinue?: 'when_read' | 'at_once';
-  /** Called with an error of a handler; without it the process ends. The connection is closed in both cases. */
+  /**
+   * Called with an error of a handler; if absent, such an error ends the process. The connection is closed in both
+   * cases.
+   */
   readonly onHandlerError?: (error: unknown) => void;
   /** Timeout of the headers of a request. */
   readonly headersTimeoutMs: number;
@@ -56,8 +59,8 @@ export type ListenOptions = (
   /** How long the server keeps an idle connection, milliseconds. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * A connection is closed with its next response at a random age between half of this and this, so that clients of
-   * several replicas at one address reconnect to newer replicas; never when absent.
+   * A connection is closed with its next response at a random age between half of this value and the value, so that
+   * clients of several replicas at one address reconnect to newer replicas; never when absent.
    */
   readonly connectionAgeMs?: number;
   /** Request line and headers together. */
@@ -71,10 +74,11 @@ export type Listening = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting connections, answers requests in flight with `connection: close`, closes idle connections immediately and
-   * the others after their response, at the latest after `graceMs`. With `idleMs`, requests are accepted for that long
-   * first, or until no connection is left, each answered with `connection: close`, so that no client sends a request on
-   * a connection that is being closed. The caller withdraws readiness before. Disposing drains without a grace period.
+   * Stops accepting connections, answers requests in flight with `connection: close`, closes idle connections
+   * immediately and the others after their response, at the latest after `graceMs`. With `idleMs`, requests are first
+   * accepted for that time, or until no connection is left, and answered with `connection: close`, so that no client
+   * sends a request on a connection that is being closed. The caller must withdraw readiness before the call. Disposing
+   * drains without a grace period.
    */
   drain(options: { readonly graceMs: number; readonly idleMs?: number }): Promise<void>;
 };
@@ -139,8 +143,8 @@ function serveRequests(
 }
 
 /**
- * Whether a GET or HEAD has a body, which has no meaning (RFC 9110 §9.3.1) and is read by no handler; Node would discard
- * it without a bound.
+ * Whether a GET or HEAD has a body, which has no meaning (RFC 9110 §9.3.1) and is not read by a handler; Node would
+ * discard it without a limit.
  */
 function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
@@ -203,7 +207,8 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     if (fault === undefined || socket.bytesRead === 0) return void socket.destroy();
     // The last response was sent and the client may still be reading it.
     if (!socket.writable) return;
-    // The broken body belongs to an answered request: the client would take a second response for that of its next request.
+    // The broken body belongs to an answered request: the client would take a second response as the answer to its next
+    // request.
     if (open.length === 0 && connections.lastIsUnread(socket)) return socket.destroySoon();
     const last = open.at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf(fault));
@@ -219,13 +224,13 @@ function serveFaults(server: Server, connections: Connections, answerOf: (fault:
     const socket = stream as Socket;
     const last = connections.inFlight(socket).at(-1);
     if (last === undefined) return refuseConnection(socket, answerOf('bad_request'));
-    // Node removes its error listener from this socket; without one, a reset would end the process.
+    // Node removes its error listener from this socket; without a listener, a reset would end the process.
     socket.on('error', () => undefined);
     endAfterAnswers(socket, last.outgoing);
   });
 }
 
-/** Earlier pipelined requests are answered in order; nothing after them is read. */
+/** Earlier pipelined requests are answered in order; later requests are not read. */
 function endAfterAnswers(socket: Socket, last: ServerResponse): void {
   socket.pause();
   if (!last.headersSent) {

@@ -32,7 +32,7 @@ test('a request whose connection breaks did have a connection', async () => {
   server.close();
 });
 
-test('a failed request to several addresses never had a connection if none of them had one', () => {
+test('a failed request to several addresses counts as never connected only if it connected to none of the addresses', () => {
   const refused = Object.assign(new Error('refused'), { syscall: 'connect', code: 'ECONNREFUSED' });
   const late = Object.assign(new Error('late'), { code: 'UND_ERR_CONNECT_TIMEOUT' });
   const reset = Object.assign(new Error('reset'), { syscall: 'read', code: 'ECONNRESET' });

@@ -4,7 +4,7 @@ import { type TlsFiles, type TlsPair, TlsPairError } from './tls-pair.ts';
 import type { ServedTls } from './tls-server.ts';
 
 export type TlsMetrics = {
-  /** The result of reading the files of a certificate and of its key. */
+  /** Receives the result of reading the files of a certificate and of its key. */
   read(read: TlsPair | TlsPairError): void;
 };
 

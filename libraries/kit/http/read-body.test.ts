@@ -127,7 +127,9 @@ test.each([
   expect(declaredLength(rawHeaders)).toBe(length);
 });
 
-/** Refuses the first request unread, before or after its answer is written; answers later ones. */
+/**
+ * A server that refuses the first request unread, before or after its answer is written, and answers later requests.
+ */
 async function refuser(order: 'before' | 'after') {
   let first = true;
   return serve((incoming, outgoing) => {

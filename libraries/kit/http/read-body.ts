@@ -16,18 +16,22 @@ export type Body = { readonly ok: true; readonly bytes: Buffer } | { readonly ok
  */
 const DRAIN_BYTES = 64 * 1024;
 
-/** Time for a refused client to send that much. */
+/** Time in which a refused client may send the bytes that are still read. */
 const LINGER_MS = 1000;
 
-/** The Content-Length of a request in bytes; undefined when it has none. Node refuses an invalid one earlier. */
+/**
+ * The Content-Length of a request in bytes; undefined if the request has none. Node has already refused an invalid
+ * length.
+ */
 export function declaredLength(rawHeaders: readonly string[]): number | undefined {
   const [value] = headerValues(rawHeaders, 'content-length');
   return value === undefined ? undefined : Number(value);
 }
 
 /**
- * Bounds of a body: its bytes, and a signal, a timeout in milliseconds from now, or both. `hold` is called with the size of each
- * chunk before it is kept; false refuses the body. While it decides, nothing more is read.
+ * Limits of a body: its bytes, and a signal, a timeout in milliseconds from now, or both. `hold` is called with the
+ * size of each chunk before the chunk is kept; if it returns false, the body is refused. Until it decides, no more
+ * bytes are read.
  */
 type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean | Promise<boolean> } & (
   | { readonly signal: AbortSignal; readonly ms?: number }
@@ -37,8 +41,8 @@ type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => b
 const deadlines = createDeadlines();
 
 /**
- * Reads the body of a request; sends `100 Continue` if the client waits for it. Buffers at most the limit and one chunk.
- * After a fault nothing more is read: the caller answers and calls `drainRefused`.
+ * Reads the body of a request; sends `100 Continue` if the client waits for it. Buffers at most the limit and one
+ * chunk. After a fault no more bytes are read: the caller answers and calls `drainRefused`.
  */
 export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   const declared = declaredLength(incoming.rawHeaders);
@@ -151,7 +155,7 @@ export function drainRefused(incoming: IncomingMessage, outgoing: ServerResponse
   incoming.resume();
 }
 
-/** Without Content-Length, a chunked body has any length and any other request has no body (RFC 9112 §6.3). */
+/** Without Content-Length, a chunked body has any length, and any other request has no body (RFC 9112 §6.3). */
 function undeclaredLength(rawHeaders: readonly string[]): number {
   return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? Number.POSITIVE_INFINITY : 0;
 }

@@ -1,4 +1,4 @@
-/** The bytes of a response body; undefined if there are more than `most`, and then the transfer ends. */
+/** The bytes of a response body; if there are more than `most`, the result is undefined and the transfer ends. */
 export async function readBounded(chunks: AsyncIterable<Uint8Array>, most: number): Promise<Buffer | undefined> {
   const kept: Uint8Array[] = [];
   let length = 0;

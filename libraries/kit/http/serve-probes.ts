@@ -5,14 +5,14 @@ import { type Listening, listen } from './listen.ts';
 type AdminOptions = {
   readonly listen: { readonly host: string; readonly port: number };
   readonly registry: Metrics;
-  /** Why the process is not ready; empty if it is. */
+  /** The reasons why the process is not ready; empty if it is ready. */
   readonly problems: () => Promise<readonly string[]>;
   /** Called before each scrape, for metrics that are read on demand. */
   readonly beforeScrape?: () => void | Promise<void>;
 };
 
 /**
- * Serves liveness, readiness and metrics of a service, on an address apart from that of its API.
+ * Serves liveness, readiness and metrics of a service, on a different address than its API.
  * @throws ListenError when the address is not available
  */
 export function serveProbes(options: AdminOptions): Promise<Listening> {

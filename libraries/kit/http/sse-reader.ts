@@ -18,7 +18,7 @@ const maxIdleBytes = 262_144;
  * Reads server-sent events from bytes, however they are split (HTML standard, "Parsing an event stream"): LF, CR and
  * CRLF end a line, one leading byte order mark is skipped, data lines are joined by LF, an event without data is
  * ignored, and an incomplete last event is discarded. `maxEventBytes` bounds the memory of one event; after a larger
- * one every call of `next` returns `too_large`.
+ * event every call of `next` returns `too_large`.
  */
 export class SseReader {
   readonly #maxEventBytes: number;
@@ -36,7 +36,7 @@ export class SseReader {
   #atBegin = true;
   #skipLineFeed = false;
   #lines: Buffer[] = [];
-  /** How many of the lines are copies; the other ones are views. */
+  /** How many of the lines are copies; the other lines are views. */
   #copied = 0;
   #eventBytes = 0;
   #name = '';
@@ -83,7 +83,7 @@ export class SseReader {
       if (event !== undefined) return event;
     }
     if (this.#tooLarge) return { kind: 'too_large' };
-    // A line that waits for the rest of its event must not keep more bytes in memory than its own.
+    // A line that waits for the rest of its event must not keep more bytes in memory than its own bytes.
     for (; this.#copied < this.#lines.length; this.#copied += 1) {
       this.#lines[this.#copied] = Buffer.from(this.#lines[this.#copied] as Buffer);
     }
@@ -91,7 +91,7 @@ export class SseReader {
     return undefined;
   }
 
-  /** The memory of a large event is not kept for the small ones after it. */
+  /** Releases the memory of a large event, so that it is not kept for the small events that follow. */
   #releaseLarge(): void {
     if (this.#start < this.#length || this.#buffer.length <= maxIdleBytes) return;
     this.#buffer = Buffer.alloc(0);
@@ -119,7 +119,7 @@ export class SseReader {
     return end;
   }
 
-  /** The position of the next line end; that of the last byte plus one if there is none. */
+  /** The position of the next line end; the number of bytes if there is no line end. */
   #lineEnd(): number {
     const from = Math.max(this.#start, this.#scanned);
     if (this.#nextReturn < from) this.#findReturn(from);

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
-/** Paths of a certificate, followed by those of its authorities, and of its private key, both PEM. */
+/** Paths of two PEM files: a certificate followed by those of its authorities, and its private key. */
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
 
 export type TlsPair = {
@@ -34,7 +34,7 @@ const sentences = {
   mismatch: (certificate, key) => `key file ${key}: is not the key of the certificate in ${certificate}`,
 } as const satisfies Record<TlsPairFault, (certificateFile: string, keyFile: string) => string>;
 
-/** Reads both files. @throws TlsPairError unless the key is that of the first certificate */
+/** Reads both files. @throws TlsPairError if the key does not belong to the first certificate */
 export function readTlsPair(files: TlsFiles): TlsPair {
   const attempt = <T>(code: TlsPairFault, step: () => T): T => {
     try {
@@ -48,7 +48,7 @@ export function readTlsPair(files: TlsFiles): TlsPair {
   const first = attempt('certificate_invalid', () => new X509Certificate(certificate));
   const privateKey = attempt('key_invalid', () => createPrivateKey(key));
   if (!first.checkPrivateKey(privateKey)) throw new TlsPairError('mismatch', files);
-  // Reads the certificates after the first one, too.
+  // This also parses the certificates after the first one.
   attempt('certificate_invalid', () => createSecureContext({ cert: certificate, key }));
   return { certificate, key, serial: first.serialNumber, notAfter: first.validToDate };
 }

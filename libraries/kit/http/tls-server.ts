@@ -15,8 +15,9 @@ const lookMs = 5_000;
 const oldest = 'TLSv1.2';
 
 /**
- * A server of HTTP/1.1 over TLS 1.2 or newer. While it listens, a changed pair of files is served to new connections; open
- * connections keep theirs. A changed pair that cannot be served leaves the previous one in use.
+ * A server of HTTP/1.1 over TLS 1.2 or newer. While the server listens, a changed pair of files is used for new
+ * connections; open connections keep the earlier certificate. If a changed pair cannot be used, the previous pair stays
+ * in use.
  * @throws TlsPairError when the files cannot be served at the start
  */
 export function createTlsServer(options: ServerOptions & { readonly headersTimeout: number }, tls: ServedTls): Server {
@@ -30,7 +31,7 @@ export function createTlsServer(options: ServerOptions & { readonly headersTimeo
   tls.onRead(first);
 
   function look(): void {
-    // Taken before the files are read: a change during the reading is seen by the next check.
+    // The stamp is taken before the files are read, so that the next check detects a change during the reading.
     const seen = stampOf(tls);
     if (seen === stamp) return;
     stamp = seen;

@@ -27,7 +27,7 @@ export type TokenFile = {
   accepts(candidate: string): boolean;
   /**
    * The first token, which a client sends.
-   * @throws TokenFileError when the file contains none now
+   * @throws TokenFileError when the file contains no token now
    */
   first(): string;
 };
@@ -62,7 +62,7 @@ export function openTokenFile(path: string, clock: Clock = systemClock): TokenFi
       let found = false;
       for (const { bytes } of current().tokens) {
         const comparable = sent.length === bytes.length;
-        // A candidate of another length takes a comparison too, so that timing does not reveal the length.
+        // A candidate of a different length also takes one comparison, so that timing does not reveal the length.
         if (timingSafeEqual(comparable ? sent : bytes, bytes) && comparable) found = true;
       }
       return found;

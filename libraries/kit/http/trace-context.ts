@@ -3,11 +3,11 @@ import { randomFillSync } from 'node:crypto';
 /** The known fields of a traceparent, in lower-case hexadecimal; of the flags only `sampled` is known. */
 type TraceParent = { readonly traceId: string; readonly parentId: string; readonly flags: '00' | '01' };
 
-/** One span of a trace: a request, or work that belongs to one. */
+/** One span of a trace: a request, or work that belongs to a request. */
 export type TraceContext = {
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined for the first span of a trace. */
+  /** Id of the parent span; undefined for the first span of a trace. */
   readonly parentSpanId: string | undefined;
   /** Whether spans of the trace are recorded. */
   readonly isSampled: boolean;
@@ -33,19 +33,19 @@ export function readTraceParent(header: string | string[] | undefined): TracePar
   return { traceId, parentId, flags: Number.parseInt(flags, 16) % 2 === 1 ? '01' : '00' };
 }
 
-/** A traceparent of version 00, the only one that this program supports. */
+/** A traceparent of version 00, the only version that this program supports. */
 export function writeTraceParent({ traceId, parentId, flags }: TraceParent): string {
   return `00-${traceId}-${parentId}-${flags}`;
 }
 
-/** The trace id of the client; a new one where the header is absent or invalid. */
+/** The trace id of the client; a new trace id if the header is absent or invalid. */
 export function traceIdOf(header: string | string[] | undefined): string {
   return readTraceParent(header)?.traceId ?? newTraceId();
 }
 
 /**
- * Continues the trace of the client; starts a new one where the header is absent or invalid.
- * @param isRecording whether spans of a new trace are recorded; those of a trace of the client follow its flag
+ * Continues the trace of the client; starts a new trace if the header is absent or invalid.
+ * @param isRecording whether spans of a new trace are recorded; for a trace of the client its flag decides
  */
 export function openTrace(header: string | string[] | undefined, isRecording = false): TraceContext {
   const read = readTraceParent(header);
@@ -58,12 +58,12 @@ export function startTrace(traceId: string, isSampled: boolean): TraceContext {
   return spanOf({ traceId, isSampled }, newSpanId(), undefined);
 }
 
-/** A new span below another one. */
+/** A new span whose parent is another span. */
 export function childSpan(parent: TraceContext, spanId: string = newSpanId()): TraceContext {
   return spanOf(parent, spanId, parent.spanId);
 }
 
-/** The traceparent of work that a stored request caused later; one of a new trace where the id is not that of a trace. */
+/** The traceparent of work that a stored request caused later; a new trace if the stored id is not a trace id. */
 export function continueTrace(traceId: string): string {
   return openTrace(`00-${traceId}-${traceId.slice(-16)}-01`).traceparent;
 }
@@ -89,7 +89,7 @@ function newSpanId(): string {
 const randomBytes = Buffer.alloc(2_048);
 let used = randomBytes.length;
 
-/** Lower-case hexadecimal of as many random bytes, none of which is used twice. */
+/** The given number of random bytes in lower-case hexadecimal; no random byte is used twice. */
 function randomHex(bytes: number): string {
   if (used + bytes > randomBytes.length) {
     randomFillSync(randomBytes);

@@ -7,7 +7,7 @@ export function jsonOrUndefined(text: string | Buffer): unknown {
   }
 }
 
-/** The same for bytes, which must be valid UTF-8. */
+/** Parses bytes, which must be valid UTF-8; undefined if they are not JSON. */
 export function utf8JsonOrUndefined(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -2,9 +2,9 @@
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /**
- * Why a JSON text is refused.
+ * The reason why a JSON text is refused.
  * - `utf8`: the bytes are not UTF-8 (RFC 3629)
- * - `syntax`: outside the grammar of RFC 8259, a byte order mark and an empty text included
+ * - `syntax`: outside the grammar of RFC 8259, which includes a byte order mark and an empty text
  * - `duplicate_key`: a key appears twice in one object, compared after unescaping
  * - `surrogate`: an escape of an unpaired surrogate
  * - `number`: a number beyond the range of a double
@@ -17,7 +17,7 @@ export type JsonFault = 'utf8' | 'syntax' | 'duplicate_key' | 'surrogate' | 'num
 export class JsonError extends Error {
   readonly code = 'invalid_json';
   readonly fault: JsonFault;
-  /** Offset of the first byte that is not accepted; the length of the text if it ended too early. */
+  /** Offset of the first byte that is not accepted; the length of the text if the text ended too early. */
   readonly offset: number;
 
   constructor(fault: JsonFault, offset: number) {

@@ -12,7 +12,7 @@ type Outline = {
   /** Number of strings in the text, keys included. */
   readonly strings: number;
   readonly depth: number;
-  /** Upper bound of the number of values: an empty object or array counts as two. */
+  /** Upper limit of the number of values: an empty object or array counts as two. */
   readonly mostValues: number;
 };
 
@@ -21,8 +21,9 @@ type Outline = {
  * surrogate (unless kept), a number beyond a double, nesting beyond `maxDepth` (64). Reasons are in
  * docs/decisions/0018-strict-json-reader.md.
  *
- * JSON.parse reads the text. The number of strings in the text is then compared with that in the value, which lacks those
- * of a duplicate key. If any check fails, `parseTree` reads the text again and throws the exact fault.
+ * JSON.parse reads the text. The number of strings in the text is then compared with the number in the value, which
+ * lacks the strings of a duplicate key. If any check fails, `parseTree` reads the text again and throws the exact
+ * fault.
  * @throws JsonError
  */
 export function parseStrict(bytes: Uint8Array, options: JsonOptions = {}): JsonValue {
@@ -47,7 +48,10 @@ function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   return countStrings(value, checkStrings) === outline.strings ? value : undefined;
 }
 
-/** An upper bound of the number of values in a JSON text, without reading them: an empty object or array counts as two. */
+/**
+ * An upper limit of the number of values in a JSON text, computed without parsing: an empty object or array counts as
+ * two.
+ */
 export function mostValuesOf(bytes: Uint8Array): number {
   return outlineOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), Number.POSITIVE_INFINITY).mostValues;
 }
@@ -58,7 +62,7 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   let strings = 0;
   let depth = 0;
   let deepest = 0;
-  // Each value but the first one follows a comma or is the first one of its object or array.
+  // Each value except the whole text either follows a comma or is the first value of its object or array.
   let mostValues = 1;
   for (let at = 0; at < length && deepest <= maxDepth; at++) {
     const byte = bytes[at];
@@ -78,7 +82,7 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   return { strings, depth: deepest, mostValues };
 }
 
-/** Offset of the closing quote of the string that begins at `start`; the length if there is none. */
+/** Offset of the closing quote of the string that begins at `start`; the length of the bytes if there is none. */
 function closingQuote(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + LONG_STRING);
   let at = start;
@@ -92,7 +96,7 @@ function closingQuote(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Offset of the first quote or backslash from `from`; the length if there is none. */
+/** Offset of the first quote or backslash at or after `from`; the length of the bytes if there is none. */
 function skipPlain(bytes: Buffer, from: number): number {
   const quote = bytes.indexOf(0x22, from);
   const end = quote < 0 ? bytes.length : quote;

@@ -23,7 +23,7 @@ export type JsonNode =
   | (Span & { readonly kind: 'boolean'; readonly value: boolean })
   | (Span & { readonly kind: 'null'; readonly value: null });
 
-/** A JSON text with the number of its values, from which the memory of its tree follows. */
+/** A JSON text with the number of its values, from which the memory of its tree can be computed. */
 export type CountedTree = { readonly root: JsonNode; readonly values: number };
 
 /** A cursor over the text; each read advances `at`. */
@@ -59,7 +59,7 @@ export function parseTree(bytes: Uint8Array, options: JsonOptions = {}): JsonNod
 }
 
 /**
- * The same with the number of values.
+ * Reads one JSON text strictly and also returns the number of its values.
  * @throws JsonError
  */
 export function parseCountedTree(bytes: Uint8Array, options: JsonOptions = {}): CountedTree {

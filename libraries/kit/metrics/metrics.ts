@@ -9,7 +9,7 @@ type CounterMetric<L extends LabelSpecs> = {
 type GaugeMetric<L extends LabelSpecs> = {
   set(labels: LabelValues<L>, value: number): void;
   add(labels: LabelValues<L>, value: number): void;
-  /** One series of the metric, for frequent changes. */
+  /** Returns one series of the metric, for frequent changes. */
   series(labels: LabelValues<L>): { add(value: number): void };
 };
 type HistogramMetric<L extends LabelSpecs> = {
@@ -25,8 +25,8 @@ export type MetricRow = {
 };
 
 /**
- * The metrics of one process. Every label is declared with a closed list of values or a bound on their number; any other
- * value is counted as `other`, so that the number of series is bounded.
+ * The metrics of one process. Every label is declared with a closed list of values or a maximum number of values; any
+ * other value is counted as `other`, so that the number of series is bounded.
  */
 export type Metrics = {
   counter<const L extends LabelSpecs>(options: MetricOptions<L>): CounterMetric<L>;
@@ -144,7 +144,7 @@ type PendingSums = {
   flush(): void;
 };
 
-/** Sums that are passed on at a flush only, so that an increment costs one addition. */
+/** Sums that are added to the metric at a flush only, so that an increment costs one addition. */
 function createPendingSums(take: (labels: Record<string, string>, sum: number) => void): PendingSums {
   const all: { readonly labels: Record<string, string>; sum: number; isChanged: boolean }[] = [];
   return {
@@ -160,7 +160,7 @@ function createPendingSums(take: (labels: Record<string, string>, sum: number) =
     },
     flush() {
       for (const own of all) {
-        // A sum of 0 is passed on, too: a gauge that rose and fell is shown.
+        // A sum of 0 is added, too, so that a gauge that rose and fell is shown.
         if (!own.isChanged) continue;
         take(own.labels, own.sum);
         own.sum = 0;

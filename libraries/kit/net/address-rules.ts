@@ -17,8 +17,8 @@ const special = ['192.0.0.0/24', '192.88.99.0/24', '198.18.0.0/15', '168.63.129.
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Allows addresses of the open internet, and those of the given networks. An IPv4 address inside of an IPv6 address is
- * never of the open internet.
+ * Allows addresses of the public internet, and those of the given networks. An IPv4 address inside of an IPv6 address
+ * never counts as public.
  * @param allowed networks such as 10.1.0.0/16 or fd00::/8, from `parseNetwork`
  */
 export function createAddressRules(allowed: readonly Network[]): AddressRules {
@@ -36,7 +36,10 @@ export function createNetworkRules(allowed: readonly Network[]): AddressRules {
   return (text) => ipaddr.isValid(text) && allowed.some((network) => isInside(ipaddr.process(text), network));
 }
 
-/** A network in CIDR notation; undefined if the text is not one, or if its address has bits beyond the prefix. */
+/**
+ * Parses a network in CIDR notation; undefined if the text is not a network, or if its address has bits beyond the
+ * prefix.
+ */
 export function parseNetwork(text: string): Network | undefined {
   if (!ipaddr.isValidCIDR(text)) return undefined;
   const [address, bits] = ipaddr.parseCIDR(text);

@@ -6,7 +6,7 @@ import type { AddressRules } from './address-rules.ts';
 /** All addresses of a host name. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-/** By the resolver of the operating system. */
+/** Resolves a name with the resolver of the operating system. */
 export const resolveBySystem: ResolveHost = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
@@ -29,8 +29,8 @@ type ConnectOptions = {
 };
 
 /**
- * Connects only to addresses that were resolved and checked: the name is resolved once, by the connection itself. One
- * refused address refuses the host, because another attempt could reach it.
+ * Connects only to addresses that were resolved and checked: the name is resolved once, by the connection itself. If
+ * one address is refused the host is refused, because another attempt could reach that address.
  */
 export function checkedConnect({ resolve, mayConnect, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
   const checkedLookup = lookupOf(resolve, mayConnect);

@@ -8,9 +8,12 @@ const tailBytes = 16_384;
 
 /** A log file that a child process appends to. */
 type ChildLog = Disposable & {
-  /** For the child process; dispose the log once the process has it, which closes the descriptor of this process. */
+  /**
+   * The file descriptor for the child process. Dispose the log once the child has it; this closes the descriptor of
+   * this process.
+   */
   readonly descriptor: number;
-  /** The last lines since it was opened. */
+  /** The last lines since the log was opened. */
   lines(): readonly string[];
 };
 
@@ -28,13 +31,13 @@ export function openChildLog(path: string): ChildLog {
   };
 }
 
-/** The lines with text at the end of a log, from a position; none if the file cannot be read. */
+/** The non-empty lines at the end of a log, starting at a position; an empty list if the file cannot be read. */
 export function lastLines(path: string, from = 0): readonly string[] {
   try {
     const file = openSync(path, 'r');
     try {
       const { size } = fstatSync(file);
-      // If the log is shorter than before, it was rotated meanwhile.
+      // A log that is shorter than before was rotated meanwhile.
       const start = Math.max(from > size ? 0 : from, size - tailBytes);
       const buffer = Buffer.alloc(size - start);
       readSync(file, buffer, 0, buffer.length, start);

@@ -1,4 +1,4 @@
-/** Whether a process of this machine, or of this container, has the id now. */
+/** Whether the id belongs to a running process of this machine, or of this container. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -116,7 +116,7 @@ describe.skipIf(!hasProcessTable)('kept processes', () => {
     const { pid } = await ask(children);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const late = children.ask('{}', timeoutMs);
-    // While this process waits, the answer comes into the pipe.
+    // While this process waits, the answer arrives in the pipe.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
     vi.advanceTimersByTime(timeoutMs);
     await late;

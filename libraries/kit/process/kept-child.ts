@@ -2,13 +2,13 @@ import { childEnvironment } from './config.ts';
 import { byLine, type Child, type ChildEnd, startChild } from './start-child.ts';
 
 type KeptOptions = {
-  /** The TypeScript file: it reads lines, and answers each one with one line before it reads the next. */
+  /** The TypeScript file: it reads lines, and answers each line with one line before it reads the next. */
   readonly file: string;
   /** Options of Node, for example a limit on the heap. None when absent. */
   readonly nodeOptions?: readonly string[];
   /** How long a process waits for a line before it is ended, milliseconds. */
   readonly idleMs: number;
-  /** Lines that one process answers; another process follows it. */
+  /** Number of lines that one process answers; after that another process replaces it. */
   readonly mostAnswers: number;
   /** Maximum number of characters of an answer. A process that writes more without a line feed is killed. */
   readonly maxAnswerLength: number;
@@ -16,14 +16,20 @@ type KeptOptions = {
 
 type KeptAnswer =
   | { readonly kind: 'answered'; readonly line: string }
-  /** The process ended without an answer: by itself, because of its length, by the timeout or by the disposal. */
+  /**
+   * The process ended without an answer: by itself, because its output was too long, by the timeout or by the disposal.
+   */
   | { readonly kind: 'ended'; readonly timedOut: boolean };
 
-/** Processes of one file that answer lines, one line at a time each. Disposing kills them, and starts none after that. */
+/**
+ * Processes of one file that answer lines; each answers one line at a time. Disposing kills the processes and prevents
+ * new ones.
+ */
 export type KeptChildren = AsyncDisposable & {
   /**
-   * Gives a line to the process that waits, or to a new one if none waits. A process without an answer within the time is killed.
-   * @param line without a line feed
+   * Sends a line to the waiting process, or to a new process if none is waiting. A process that does not answer in time
+   * is killed.
+   * @param line a text without a line feed
    * @throws the error of the system if the process cannot be started
    */
   ask(line: string, timeoutMs: number): Promise<KeptAnswer>;
@@ -41,8 +47,8 @@ type Kept = {
 
 /**
  * After an answer the process waits for the next line, so that only the first line of a series waits for a start. A
- * process that ended, or that gave all its answers, is replaced by a new one. At most one process waits, in the place
- * of the process that answered: a caller that allows N concurrent lines never has more than N processes.
+ * process that ended, or that gave all its answers, is replaced by a new one. At most one process waits: a caller that
+ * allows N concurrent lines never has more than N processes.
  */
 export function createKeptChildren({
   file,
@@ -94,8 +100,8 @@ export function createKeptChildren({
   }
 
   /**
-   * Lets this process wait, or a new one if it gives no further answer.
-   * @param isKilled whether it was sent a signal: its answer can arrive before it ends
+   * Makes this process wait for the next line, or a new process if this one gives no more answers.
+   * @param isKilled whether the process was sent a signal: its answer can arrive before its end
    */
   function keep(used: Kept, isKilled: boolean): void {
     if (!isOpen || waiting?.child.hasEnded() === false) return void kill(used);
@@ -125,7 +131,7 @@ export function createKeptChildren({
       used.child.write(`${line}\n`);
       const settled = await outcome.promise;
       clearTimeout(timer);
-      // Otherwise the process would hold the answer while it waits.
+      // Without this line the process would hold the answer while it waits.
       used.settle = ignore;
       used.answers += 1;
       keep(used, timedOut);

@@ -9,7 +9,7 @@ export function writeReadyLine(fields: ReadyLine): void {
   process.stdout.write(`${JSON.stringify(fields)}\n`);
 }
 
-/** Undefined for any other line. */
+/** Parses the ready line of a service; undefined for any other line. */
 export function readReadyLine(line: string): ReadyLine | undefined {
   try {
     return readyLineSchema.safeParse(JSON.parse(line)).data;

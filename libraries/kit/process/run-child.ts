@@ -6,17 +6,20 @@ type RunOptions = Pick<ChildOptions, 'cwd'> & {
   readonly input?: string | undefined;
   /** Environment of the child; when absent, only the variables of this process that Node needs. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
-  /** No timeout when absent. */
+  /** Timeout in milliseconds; no timeout when absent. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Receives its standard error as it arrives. */
+  /** Receives the standard error of the program as it arrives. */
   readonly onStderr?: (text: string) => void;
-  /** Bounds each of its two outputs; 4 MiB when absent. */
+  /** Maximum size of each of its two outputs; 4 MiB when absent. */
   readonly maxOutputBytes?: number;
 };
 
 export type RunEnd = {
-  /** Its exit code; null if a signal ended it, also that of this process after a timeout or too large an output. */
+  /**
+   * The exit code of the program; null if a signal ended it, including the signal of this process after a timeout or
+   * too large an output.
+   */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -29,7 +32,8 @@ export function runChild(file: string, options: RunOptions): Promise<RunEnd> {
 }
 
 /**
- * Runs a program to its end, and kills it after the timeout, when an output is too large or when the signal is aborted.
+ * Runs a program to its end, and kills it after the timeout, when an output is too large, or when the signal is
+ * aborted.
  * @throws the reason of the signal; the error of the system if the program cannot be started
  */
 export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<RunEnd> {

@@ -13,7 +13,7 @@ type Life = AsyncDisposable & {
   ready(): Promise<unknown>;
   /** Waits for a line on standard error. */
   says(line: string): Promise<void>;
-  /** Exit code or signal, and its standard error. */
+  /** Waits for the end; returns the exit code or the signal, and the lines on standard error. */
   end(): Promise<{ code: number | null; signal: string | null; lines: string[] }>;
 };
 

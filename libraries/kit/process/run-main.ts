@@ -15,7 +15,10 @@ const EXIT = { ok: 0, failed: 1, config: 2 } as const;
 type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 const SHUTDOWN_MS = 30_000;
-/** Shutdown timeout after the parent process ended: its clients have ended with it. */
+/**
+ * Shutdown timeout after the parent process ended; it is short because the clients of the service have ended with the
+ * parent.
+ */
 const ORPHAN_MS = 5_000;
 /** Time for idle client connections to close after the service has ended; then the process exits. */
 const LEFTOVER_MS = 500;
@@ -59,7 +62,7 @@ export function runMain({ name, start, shutdownMs = SHUTDOWN_MS }: Main): void {
     process.exit(EXIT.failed);
   }
 
-  // After the parent ended, the pipes are closed; a failed write must not interrupt the shutdown.
+  // After the parent has ended, the pipes are closed; a failed write must not interrupt the shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How a child process ended: by an exit code, by a signal, or without a start. */
+/** How a child process ended: with an exit code, by a signal, or because it could not be started. */
 export type ChildEnd =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
@@ -13,14 +13,19 @@ export type ChildEnd =
 type Output = 'ignore' | 'inherit' | number | ((text: string) => void);
 
 export type ChildOptions = {
-  /** Its whole environment. */
+  /** All environment variables of the child; those of this process are not inherited. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly cwd?: string | undefined;
-  /** The user and group that it runs as; those of this process when absent. */
+  /** The user and group as which the child runs; those of this process when absent. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Whether it has its own process group, so that Ctrl-C in a terminal does not reach it before this process. */
+  /**
+   * Whether the child has its own process group, so that Ctrl-C in a terminal does not reach it before this process.
+   */
   readonly ownGroup?: boolean;
-  /** Its whole standard input, or `open`: a pipe that ends with this process, however that ends. Empty when absent. */
+  /**
+   * The complete standard input of the child, or `open`: a pipe that ends with this process, however this process ends.
+   * Empty when absent.
+   */
   readonly stdin?: 'open' | { readonly text: string };
   /** `ignore` when absent, like `stderr`. */
   readonly stdout?: Output;
@@ -28,30 +33,30 @@ export type ChildOptions = {
 };
 
 type StopOptions = {
-  /** SIGTERM when absent. */
+  /** The signal that requests the shutdown; SIGTERM when absent. */
   readonly signal?: NodeJS.Signals;
   readonly graceMs: number;
-  /** Sent after the grace period; SIGKILL when absent. */
+  /** The signal after the grace period; SIGKILL when absent. */
   readonly last?: NodeJS.Signals;
 };
 
 export type Child = {
-  /** Undefined if it could not be started. */
+  /** The process id; undefined if the child could not be started. */
   readonly pid: number | undefined;
-  /** Resolves when it has exited. */
+  /** Resolves when the child has exited. */
   readonly ended: Promise<ChildEnd>;
-  /** Resolves when it has exited and its outputs have been received. */
+  /** Resolves when the child has exited and its outputs have been received. */
   readonly closed: Promise<ChildEnd>;
   hasEnded(): boolean;
-  /** Writes to an open standard input, which stays open; does nothing once the child has exited. */
+  /** Writes to an open standard input, which stays open; does nothing after the child has exited. */
   write(text: string): void;
-  /** Does nothing once it has exited. */
+  /** Sends a signal to the child; does nothing after the child has exited. */
   signal(name: NodeJS.Signals): void;
   stop(options: StopOptions): Promise<ChildEnd>;
 };
 
 /**
- * Starts a program. One that is missing or cannot be executed ends as `not_started`.
+ * Starts a program. If the program is missing or cannot be executed, the end is `not_started`.
  * @throws any other error of the system
  */
 export function startChild([program = '', ...args]: readonly string[], options: ChildOptions): Child {
@@ -96,7 +101,7 @@ function stdioOf(output: Output): 'ignore' | 'inherit' | 'pipe' | number {
 
 function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    // A signal that cannot be sent is an error, too: the process still runs.
+    // Failing to send a signal is an error, too: the process still runs.
     child.on('error', (error) => {
       if (child.pid === undefined) resolve({ kind: 'not_started', error });
     });

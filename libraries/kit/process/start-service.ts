@@ -14,7 +14,10 @@ type ServiceOptions = Omit<ChildOptions, 'stdin' | 'stdout'> & {
   readonly nodeOptions?: readonly string[];
 };
 
-/** Starts a service of this repository on this Node. It shuts down when this process exits, however that ends. */
+/**
+ * Starts a service of this repository with the Node of this process. The service shuts down when this process exits,
+ * however it exits.
+ */
 export function startService({ file, args = [], nodeOptions = [], env, ...options }: ServiceOptions): ServiceProcess {
   const ready = Promise.withResolvers<ReadyLine | undefined>();
   const child = startChild([process.execPath, ...nodeOptions, file, ...args], {

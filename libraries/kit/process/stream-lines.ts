@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The lines of a stream in UTF-8 as they arrive, without their line feed; text after the last line feed is a line, too. Only
- * the line feed ends a line: JSON may contain U+2028, at which `node:readline` divides.
+ * The lines of a stream in UTF-8 as they arrive, without their line feed; text after the last line feed is a line, too.
+ * Only a line feed ends a line: JSON may contain U+2028, which ends a line in `node:readline`.
  */
 export async function* streamLines(input: Readable): AsyncGenerator<string, void> {
   let pieces: string[] = [];

@@ -1,10 +1,10 @@
 import { wait } from '../time/wait.ts';
 
-/** Time without an answer after which a process counts as hung. */
+/** After this time without an answer a process counts as hung. */
 export const defaultHungAfterMs = 10_000;
-/** After this many attempts without an answer the process is reported as silent. */
+/** After this number of attempts without an answer the process is reported as silent. */
 const silentAfter = 2;
-/** After this many attempts without an answer the process counts as hung. */
+/** After this number of attempts without an answer the process counts as hung. */
 const hungAfter = 4;
 /** A timeout that fires later than this shows that the watching process itself was held up. */
 const toleratedDelayMs = 500;
@@ -13,19 +13,22 @@ type WatchOptions = {
   /** Ends the watch. */
   readonly signal: AbortSignal;
   readonly onChange?: (answering: boolean) => void;
-  /** Milliseconds; 10,000 by default. */
+  /** Time without an answer after which the process counts as hung, milliseconds; 10,000 by default. */
   readonly hungAfterMs?: number;
 };
 
 type Attempt = 'answered' | 'silent' | 'unknown';
 
-/** One question to a process: resolves when it answered, and rejects when it did not before the signal was aborted. */
+/**
+ * One question to a process: resolves when the process has answered, and rejects when it has not answered before the
+ * signal is aborted.
+ */
 type Question = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a process until it hangs: four attempts in a row without an answer. Every answer counts, that of a health endpoint
- * whatever its status, so that a process that is not ready or overloaded is not taken for a hung one. Attempts in which
- * this process was held up itself, for example while the machine slept, count neither way.
+ * Asks a process until it hangs: four attempts in a row without an answer. Every answer counts, even an answer of a
+ * health endpoint with an error status, so that a process that is not ready or overloaded does not count as hung.
+ * Attempts during which this process itself was stopped, for example while the machine slept, are ignored.
  * @param asked the URL of a health endpoint, or another question
  * @returns whether the process hangs; false when the signal was aborted
  */

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listenOnLoopback } from './loopback.ts';
 
-/** A request with its whole body, before it is forwarded. */
+/** A request with its complete body, before it is forwarded. */
 export type ProxiedRequest = {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly rawHeaders: readonly string[];
   readonly body: string;
@@ -31,18 +31,18 @@ type Unforwarded =
 
 type Forwarded =
   | { readonly kind: 'pass' }
-  /** Forwarded after this time. */
+  /** The request is forwarded after this time. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Forwarded with another value of a header. */
+  /** The request is forwarded with another value of a header. */
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
   | { readonly kind: 'rewrite'; readonly rewrite: (answer: Answer) => Answer }
   /** The answer is withheld: the connection is reset, or stays open. */
   | { readonly kind: 'lost'; readonly ending: 'reset' | 'silence' }
   /** The answer ends after half of its body. */
   | { readonly kind: 'truncate' }
-  /** After some bytes of the body, the proxy resets the connection, ends the body, or sends nothing more. */
+  /** After some bytes of the body, the proxy resets the connection, ends the body, or sends no more bytes. */
   | { readonly kind: 'cut'; readonly ending: 'reset' | 'end' | 'silence' }
-  /** Every byte of the body comes in a separate chunk. */
+  /** Every byte of the body is sent in a separate chunk. */
   | { readonly kind: 'shred' };
 
 /** An HTTP proxy that injects faults, with TLS to the server if its URL is https. */
@@ -52,13 +52,13 @@ export type FaultyProxy = AsyncDisposable & {
   target: string;
   /** Chooses the fault of each request. */
   choose: (request: ProxiedRequest) => Fault;
-  /** Resets every connection, and each new one, until it is called with false. */
+  /** Resets every connection, including each new one, until it is called with false. */
   part(isParted: boolean): void;
-  /** The connections that are open now stay open and transfer no further byte to the client. */
+  /** Silences the open connections: they stay open, but transfer no more bytes to the client. */
   silence(): void;
-  /** Number of connections so far. */
+  /** Number of connections since the start. */
   readonly connections: () => number;
-  /** Number of faults so far: requests with a fault, and connections that were reset or silenced. */
+  /** Number of faults since the start: requests with a fault, and connections that were reset or silenced. */
   readonly faults: () => number;
   /** `METHOD status` of every request that the server answered. */
   readonly passed: readonly string[];
@@ -131,7 +131,7 @@ export async function startFaultyProxy(target: string, tls: Tls = {}): Promise<F
   });
 }
 
-/** As node's global agent: idle connections end before those of most servers do. */
+/** The settings of Node's global agent: idle connections end before most servers would close them. */
 const pool = { keepAlive: true, timeout: 5_000, scheduling: 'lifo' } as const;
 const ofOneConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
@@ -191,7 +191,7 @@ async function deliver(
   }
 }
 
-/** Passes each part of the body on as it comes. */
+/** Forwards each part of the body as it arrives. */
 async function stream(
   answered: IncomingMessage,
   outgoing: ServerResponse,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 
-/** Listens on loopback, on a free port unless one is given; returns the origin. */
+/** Listens on loopback, on a free port unless a port is given; returns the origin. */
 export async function listenOnLoopback(server: SocketServer, port = 0): Promise<string> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -32,8 +32,8 @@ export async function occupyPort(port: number): Promise<AsyncDisposable & { read
 }
 
 /**
- * A port of loopback on which no server listens, for addresses that refuse connections. It is below the range from which
- * the system takes ports for connections and for port 0, so that it stays free.
+ * A port of loopback on which no server listens, for addresses that refuse connections. The port is below the range
+ * from which the system takes ports for connections and for port 0, so that it stays free.
  */
 export async function unusedPort(): Promise<number> {
   for (;;) {

@@ -5,7 +5,7 @@ export type ProgramEnd = Omit<RunEnd, 'timedOut'>;
 type RunOptions = {
   /** Text for the program's standard input, which then ends. */
   readonly input?: string | undefined;
-  /** All of the program's environment; absent: that of this process. */
+  /** All environment variables of the program; by default those of this process. */
   readonly environment?: NodeJS.ProcessEnv;
   readonly cwd?: string;
 };

@@ -6,13 +6,13 @@ import { closeServer, listenOnLoopback } from './loopback.ts';
 /** A request that the server received, with its body as received. */
 export type SeenRequest = {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 };
 
-/** Answers one request; may also do anything else to the connection, which a rejected promise closes. */
+/** Answers one request, or does anything else with its connection; if the promise rejects, the connection is closed. */
 export type Script = (response: ServerResponse, request: SeenRequest) => unknown;
 
 /** An HTTP server on loopback that records its requests and follows a script. */
@@ -70,7 +70,7 @@ export function streams(
     response.flushHeaders();
     for (const part of parts) {
       if (response.destroyed) return;
-      // Flushed to the socket before the next step, so that breaking the connection loses no earlier part.
+      // The part is flushed to the socket before the next step, so that breaking the connection loses no earlier part.
       await new Promise((resolve) => response.write(part, resolve));
       await (delayMs > 0 ? pause(delayMs) : new Promise((resolve) => setImmediate(resolve)));
     }
@@ -90,5 +90,5 @@ export function close(response: ServerResponse): void {
   response.destroy();
 }
 
-/** Never answers, and keeps the connection open. */
+/** Leaves the request unanswered and keeps the connection open. */
 export function silence(): void {}

@@ -3,9 +3,9 @@ import { until } from './until.ts';
 
 /** A process whose output is kept. */
 export type FollowedChild = Child & {
-  /** Everything that the process wrote to stderr so far. */
+  /** The text that the process has written to stderr up to now. */
   readonly log: () => string;
-  /** Everything that the process wrote to stdout and stderr so far. */
+  /** The text that the process has written to stdout and stderr up to now. */
   readonly output: () => string;
   /** Waits for the first line on stdout, where a service reports its address; fails with the log if it exits before. */
   readonly listens: (what: string) => Promise<string>;
@@ -15,7 +15,7 @@ export type FollowedChild = Child & {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 };
 
-/** A process that has not exited by then is killed, and the test gets SIGKILL as its result. */
+/** A process that has not exited after this time is killed, and the test gets SIGKILL as the result. */
 const graceMs = 240_000;
 
 export function startFollowed(

@@ -15,7 +15,7 @@ function describe(value: unknown): string {
 
 export type UntilOptions = {
   readonly deadlineMs?: number;
-  /** Interval between two probes; absent: from 10 ms on, each a quarter longer than the previous one, up to 150 ms. */
+  /** Interval between two probes; by default it begins at 10 ms and grows by a quarter each time, up to 150 ms. */
   readonly everyMs?: number;
 };
 
@@ -24,7 +24,10 @@ export type UntilOptions = {
  */
 const longestMs = 300_000;
 
-/** The limit after the first such failure in a process: one of many tests that wait for the same fault tells of it. */
+/**
+ * The limit after the first such failure in a process: if many tests wait for the same fault, the first failure is
+ * enough to report it.
+ */
 const repeatedMs = 15_000;
 
 let limitMs = longestMs;

@@ -1,6 +1,6 @@
 import { diff } from 'node:util';
 
-/** A line of either text: in both, removed from the first, or added by the second. */
+/** A line of either text: it is in both texts, was removed from the first, or was added by the second. */
 export type DiffLine = { readonly kind: 'kept' | 'removed' | 'added'; readonly line: string };
 
 /**
@@ -10,8 +10,8 @@ const maxCompared = 2_000;
 
 /**
  * The difference of two texts, as lines. It first matches lines that occur once in both texts (patience diff, by Bram
- * Cohen), so that long lists of terms are compared in about the time of a sort; between these lines the difference is
- * the shortest one if the ranges are small enough.
+ * Cohen), so that long lists of terms are compared in about the time of a sort; between these lines the shortest
+ * difference is found if the ranges are small enough.
  */
 export function lineDiff(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const head = commonLength(before, after, (lines, at) => lines[at]);

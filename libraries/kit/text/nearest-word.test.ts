@@ -27,7 +27,7 @@ test('the nearest of several candidates is found, or the first of equally near o
   expect(nearestWord('modelbindng', ['modelbindings', 'modelbinding'])).toBe('modelbinding');
 });
 
-test('a word of 64 characters is compared, and one of 65 is not', () => {
+test('a word of 64 characters is compared, and a word of 65 characters is not', () => {
   const name = 'n'.repeat(63);
   expect(nearestWord(`${name}m`, [name])).toBe(name);
   expect(nearestWord(`${name}mm`, [`${name}m`])).toBeUndefined();

@@ -1,9 +1,10 @@
-/** Longest word that is compared: a longer one is not a misspelt name, and comparing it costs time. */
+/** Longest word that is compared: a longer word is not a misspelt name, and comparing it costs time. */
 const longestWord = 64;
 
 /**
- * The candidate that a writer most likely meant: equal but for letter case, or with at most one edit for each three
- * letters of the word, three at most. Of equally near candidates the first one; undefined if none is near.
+ * The candidate that a writer most likely meant: it differs only in letter case, or by at most one edit for each three
+ * letters of the word, three edits at most. If several candidates are equally near, the first one; undefined if none is
+ * near.
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
@@ -21,7 +22,10 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
   return nearest;
 }
 
-/** Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/**
+ * The smallest number of insertions, deletions, replacements and swaps of neighbours that change one word into the
+ * other.
+ */
 function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,6 +1,6 @@
 /**
- * The beginning of a text, at most `most` UTF-16 units: truncated after a word if one ends in its second half, and
- * never inside a surrogate pair.
+ * The beginning of a text, at most `most` UTF-16 units: the text is truncated after a word if a word ends in its second
+ * half, and never inside of a surrogate pair.
  */
 export function shortenLine(text: string, most: number): string {
   if (text.length <= most) return text;

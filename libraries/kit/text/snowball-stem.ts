@@ -6,7 +6,9 @@ type Language = 'russian' | 'english';
 /** A longer word is not a word of a language, and the time of stemming grows with the length. */
 export const longestStemmed = 40;
 
-/** The package has all languages in one file of 9 MB resident memory, so it is loaded for the first word. */
+/**
+ * The package has all languages in one file that needs 9 MB of memory, so that it is loaded only for the first word.
+ */
 let stemmers: Readonly<Record<Language, Stemmer>> | undefined;
 
 function stemmerOf(language: Language): Stemmer {

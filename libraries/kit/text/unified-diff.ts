@@ -6,7 +6,7 @@ const signs = { kept: ' ', removed: '-', added: '+' } as const;
 
 type DiffSide = { readonly label: string; readonly text: string };
 
-/** The difference of two texts in the unified format (POSIX diff -u); empty when there is none. */
+/** The difference between two texts in the unified format (POSIX diff -u); empty when they are equal. */
 export function unifiedDiff(before: DiffSide, after: DiffSide): string {
   const lines = lineDiff(linesOf(before.text), linesOf(after.text));
   let at = 0;

@@ -15,7 +15,7 @@ type BackoffOptions = {
   readonly random?: () => number;
 };
 
-/** Exponential backoff with jitter: each value is between one and two times its step, at most `maxMs`. */
+/** Exponential backoff with jitter: each pause is between one and two times its step, at most `maxMs`. */
 export function createBackoff(options: BackoffOptions): Backoff {
   const random = options.random ?? Math.random;
   let step = options.firstMs;

@@ -6,23 +6,23 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import { tracesRequest } from './otlp-spans.ts';
 import { noSpans, type Span, type Spans } from './span.ts';
 
-/** Where spans are sent. */
+/** The collector to which spans are sent. */
 export type TraceExport = {
   /** Address of the traces of an OTLP/HTTP collector, usually with the path /v1/traces. */
   readonly url: URL;
-  /** File of a bearer token; undefined sends none. */
+  /** File of a bearer token; if undefined, no token is sent. */
   readonly tokenFile: string | undefined;
 };
 
 type ExportedSpans = Spans & AsyncDisposable;
 
-/** Maximum number of spans that wait, spans of one request, and times in milliseconds. */
+/** Maximum number of waiting spans, number of spans in one request, and times in milliseconds. */
 export const spanExportLimits = { waiting: 4_096, batch: 512, everyMs: 1_000, sendMs: 10_000, lastMs: 2_000 } as const;
 
 type ExportOptions = { readonly service: string; readonly logger: Pick<Logger, 'warn'>; readonly clock?: Clock };
 
 /**
- * The spans of a process, which are sent until the stack is disposed; without an address none are recorded.
+ * The spans of a process, which are sent until the stack is disposed; without an address no spans are recorded.
  * @throws TokenFileError when the token cannot be read at the start
  */
 export function openSpans(traces: TraceExport | undefined, parts: AsyncDisposableStack, options: ExportOptions): Spans {
@@ -30,9 +30,9 @@ export function openSpans(traces: TraceExport | undefined, parts: AsyncDisposabl
 }
 
 /**
- * Sends the spans of a process to a collector with OTLP/HTTP and JSON, within a second after they have ended. Nothing
- * waits for it: a span that finds the queue full, and those of a failed request, are dropped, and a line of the log
- * states how many. Disposing sends the waiting spans.
+ * Sends the spans of a process to a collector with OTLP/HTTP and JSON, within a second after they have ended. No other
+ * work waits for the sending: spans that find the queue full, and the spans of a failed request, are dropped, and a log
+ * line states their number. Disposing sends the waiting spans.
  * @throws TokenFileError when the token cannot be read at the start
  */
 export function exportSpans(

@@ -1,18 +1,18 @@
 import type { TraceContext } from '../http/trace-context.ts';
 
-/** An ended span. Names and values are those of the program and of resources, never a text of a user. */
+/** An ended span. Its names and values come from the program and from resources, never from a text of a user. */
 export type Span = {
   readonly context: TraceContext;
   readonly name: string;
   readonly kind: SpanKind;
-  /** Milliseconds since 1970, with fractions. */
+  /** Start of the span, milliseconds since 1970, with fractions. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;
   readonly failed: boolean;
 };
 
-/** `server`: a request that was answered; `client`: one that was sent; `internal`: work without a request. */
+/** `server`: a request that was answered; `client`: a request that was sent; `internal`: work without a request. */
 export type SpanKind = 'server' | 'client' | 'internal';
 /** A member that is undefined is left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
@@ -29,5 +29,5 @@ export type Spans = {
   begin(context: TraceContext, what: { readonly name: string; readonly kind: SpanKind }): (end: SpanEnd) => void;
 };
 
-/** Records nothing. */
+/** Spans that are never recorded. */
 export const noSpans: Spans = { isRecording: false, begin: () => () => undefined };

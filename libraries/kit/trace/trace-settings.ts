@@ -18,7 +18,7 @@ type TraceValues = {
   readonly PORTCULLIS_TRACES_OTLP_TOKEN_FILE: string | undefined;
 };
 
-/** Undefined for a process that records no spans. */
+/** The settings of the collector; undefined for a process that records no spans. */
 export function traceExportOf({
   PORTCULLIS_TRACES_OTLP_URL: url,
   PORTCULLIS_TRACES_OTLP_TOKEN_FILE: tokenFile,
@@ -26,7 +26,7 @@ export function traceExportOf({
   return url === undefined ? undefined : { url, tokenFile };
 }
 
-/** The same settings for a child process. */
+/** The trace settings as environment variables for a child process. */
 export function traceEnvironment(traces: TraceExport | undefined): Readonly<Record<string, string>> {
   if (traces === undefined) return {};
   const { url, tokenFile } = traces;

@@ -25,16 +25,19 @@ export type ApplyOptions = {
    */
   readonly sourceHash?: string;
   /**
-   * Value of a token that the manifest omits: `fresh` sets a new one, `when_changed` only when another part of the spec
-   * changes. `fresh` when absent.
+   * The value of a token that the manifest omits: `fresh` sets a new value, `when_changed` sets a new value only when
+   * another part of the spec changes. `fresh` when absent.
    */
   readonly token?: 'fresh' | 'when_changed';
   /**
-   * The object that the manifest was written from, as a whole: a newer generation is refused with `precondition_failed`,
+   * The complete object from which the manifest was written: a newer generation is refused with `precondition_failed`,
    * labels and annotations that the manifest no longer has are removed, and its token counts as omitted.
    */
   readonly base?: Stored<Resource>;
-  /** The author and the reason of the change. It is stored with the token or generation of a write that changes the spec. */
+  /**
+   * The author and the reason of the change. They are stored with the token or the generation of a write that changes
+   * the spec.
+   */
   readonly note?: ChangeNote;
 };
 
@@ -134,7 +137,7 @@ function isPolicy(object: Stored<Resource>): object is Stored<GuardrailPolicy> {
   return object.kind === kinds.guardrailPolicy.kind;
 }
 
-/** The object after the operations; no request is sent without one. */
+/** The object after the operations; without an operation no request is sent. */
 async function patched(
   client: KubeClient,
   kind: Kind,
@@ -144,12 +147,12 @@ async function patched(
   return operations.length === 0 ? current : client.patch<Resource>(kind, current.metadata.name, operations);
 }
 
-/** A null for each member of a map, which removes it; a later spread of the desired members keeps those. */
+/** @param written the object after the write, which fails if the generation was changed before it */
 function removed(map: Readonly<Record<string, string>> = {}): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(map).map((key) => [key, null]));
 }
 
-/** @param written the object after the write, which fails if the generation before it was another one */
+/** @param written the object after the write, which fails if the generation before it was a different generation */
 function noteOf(
   { generation, ...written }: { readonly kind: string; readonly spec: unknown; readonly generation: number },
   { note }: ApplyOptions,
@@ -158,7 +161,10 @@ function noteOf(
   return { [changeNoteAnnotation]: writeChangeNote(noteToken({ ...written, metadata: { generation } }), note) };
 }
 
-/** The spec with its token; a token in the manifest is kept, unless the manifest was written from `base`, which has it. */
+/**
+ * The spec with its token; a token in the manifest is kept, unless the manifest was written from `base`, which has the
+ * same token.
+ */
 function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, options: ApplyOptions): unknown {
   const member = tokenMembers.get(kind.kind);
   if (member === undefined) return spec;

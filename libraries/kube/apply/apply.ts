@@ -7,25 +7,25 @@ import { sameJson } from './same-json.ts';
 
 /** The desired parts of an object; absent members stay unchanged. */
 type Desired = {
-  /** Replaces the whole spec. */
+  /** The spec that replaces the whole spec of the object. */
   readonly spec?: unknown;
-  /** Merged by key; null removes a key. */
+  /** Labels to merge by key; null removes a key. */
   readonly labels?: Readonly<Record<string, string | null>>;
-  /** Merged by key; null removes a key. */
+  /** Annotations to merge by key; null removes a key. */
   readonly annotations?: Readonly<Record<string, string | null>>;
-  /** Replaces the list. */
+  /** The finalizers that replace those of the object. */
   readonly finalizers?: readonly string[];
-  /** Replaces the list. */
+  /** The owner references that replace those of the object. */
   readonly ownerReferences?: Metadata['ownerReferences'];
 };
 
 /**
- * The precondition of a write: the resource version, or only the generation, which tolerates writes of
- * status and metadata by others. Both also test the UID.
+ * The precondition of a write: the resource version, or only the generation, which allows concurrent writes of status
+ * and metadata by others. Both also test the UID.
  */
 type Precondition = 'resourceVersion' | 'generation';
 
-/** The JSON Patch from `current` to `desired`, with its tests first; empty when there is no difference. */
+/** The JSON Patch from `current` to `desired`, with its tests first; empty if there is no difference. */
 export function patchOperations(
   current: Stored<KubeObject>,
   desired: Desired,
@@ -44,7 +44,7 @@ export function patchOperations(
   return changes.length === 0 ? [] : [...preconditionTests(current, precondition), ...changes];
 }
 
-/** The JSON Patch that replaces the whole status; empty when there is no difference. */
+/** The JSON Patch that replaces the whole status; empty if there is no difference. */
 export function statusOperations(
   current: Stored<KubeObject>,
   status: unknown,
@@ -54,7 +54,7 @@ export function statusOperations(
   return [...preconditionTests(current, precondition), { op: 'add', path: '/status', value: status }];
 }
 
-/** Writes the difference and returns the resulting object; sends nothing when there is no difference. */
+/** Writes the difference and returns the resulting object; if there is no difference, no request is sent. */
 export async function applyDesired<R extends KubeObject>(
   client: Pick<KubeClient, 'patch'>,
   kind: Kind,
@@ -78,7 +78,7 @@ export async function applyStatus<R extends KubeObject>(
   return operations.length === 0 ? current : client.patchStatus<R>(kind, current.metadata.name, operations);
 }
 
-/** JSON Patch tests that fail when the object differs from the one that was read. */
+/** JSON Patch tests that fail if the object differs from the object that was read. */
 export function preconditionTests(
   current: Stored<KubeObject>,
   precondition: Precondition,

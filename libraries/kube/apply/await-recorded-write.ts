@@ -11,7 +11,7 @@ const everyMs = 25;
 /**
  * Waits until the revision of the live generation is recorded, if its token names a write of the management API. Such a
  * token ends with the generation of the write, and the operator holds later edits only while they keep the token
- * (docs/design/revisions.md): a writer that replaces the token would take the place of a version that is not recorded yet.
+ * (docs/design/revisions.md): a writer that replaces the token would overwrite a version that is not recorded yet.
  * @param policy the object that the caller is about to change
  * @param waitMs the longest wait in milliseconds; the caller then writes without the record
  */

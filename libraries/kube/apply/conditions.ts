@@ -28,7 +28,7 @@ export function setCondition(
   return at < 0 ? [...conditions, next] : conditions.with(at, next);
 }
 
-/** The condition of one type, if the list has it. */
+/** The condition of one type; undefined if the list does not have it. */
 export function findCondition(list: readonly Condition[] | undefined, type: string): Condition | undefined {
   return list?.find((condition) => condition.type === type);
 }

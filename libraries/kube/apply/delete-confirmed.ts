@@ -13,9 +13,9 @@ const maxAttempts = 5;
 
 /**
  * Deletes an object that protects a model, after a user has confirmed the deletion: sets the annotation that confirms
- * the deletion of this generation, and deletes the resource version that carries it. The confirmation of a deletion
- * that failed is removed again; a confirmation that an interrupted command leaves behind allows no deletion by name.
- * @throws KubeError precondition_failed or conflict if the object has another generation than the user saw
+ * the deletion of this generation, and deletes the resource version that carries it. After a failed deletion the
+ * confirmation is removed; a confirmation that is left by an interrupted command does not allow a deletion by name.
+ * @throws KubeError precondition_failed or conflict if the generation of the object is not the one that the user saw
  */
 export async function deleteConfirmed(client: DeletingClient, kind: Kind, object: Stored<KubeObject>): Promise<void> {
   const { name, uid, deletionTimestamp, annotations } = object.metadata;

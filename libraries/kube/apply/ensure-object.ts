@@ -6,10 +6,10 @@ import { controllerOf, type KubeObject } from '../client/kube-object.ts';
 import { preconditionTests } from './apply.ts';
 import { differenceOperations } from './object-difference.ts';
 
-/** An object of the name exists and is not the desired one; it was not changed. */
+/** An object with this name exists and is not the desired object; it was not changed. */
 export class NameConflictError extends Error {
   override readonly name = 'NameConflictError';
-  /** `foreign_owner`: another controller owns it. `other_content`: its digest or content differs. */
+  /** `foreign_owner`: the object belongs to another controller. `other_content`: its digest or content differs. */
   readonly code: 'foreign_owner' | 'other_content';
 
   constructor(code: NameConflictError['code'], kind: Kind, objectName: string) {
@@ -38,16 +38,16 @@ export type Ensured<R extends KubeObject> = {
   readonly object: Stored<R>;
   /** Paths that were written to an object that existed. */
   readonly changed: readonly string[];
-  /** Paths whose value differs from the written one, because a webhook or the server changed it. */
+  /** Paths whose value differs from the written value, because a webhook or the server changed it. */
   readonly notKept: readonly string[];
 };
 
 /**
- * Creates an object, or adopts the existing one of this name and writes the difference to the desired one
+ * Creates an object, or adopts the existing object with this name and writes the difference to the desired object
  * (object-difference.ts). Nothing is written when there is no difference. An object is adopted only if it has the
  * desired controller or, with `digestAnnotation`, the desired digest and content.
  * @throws NameConflictError when the name belongs to another object, KubeError `conflict` while it is being deleted,
- *   `precondition_failed` when it was written since it was read
+ * `precondition_failed` when it was written since it was read
  */
 export async function ensureObject<R extends KubeObject>(
   client: Pick<KubeClient, 'get' | 'create' | 'patch'>,

@@ -18,11 +18,11 @@ type Location = {
 };
 
 /**
- * The operations that take a live object to the desired one; empty where they agree. Labels and annotations of the
- * object are merged by key. Everything else but metadata and status is compared exactly: a member that is not desired
- * is removed unless the API server adds it (server-defaults.ts), so that an added selector entry, toleration or
- * external address does not survive. Lists are compared item by item; one of another length is replaced whole. Null,
- * an empty list and an empty text equal an absent member, because a server leaves them out.
+ * The operations that change a live object into the desired one; empty if they are equal. Labels and annotations of the
+ * object are merged by key. Other members, except metadata and status, are compared exactly: a member that is not
+ * desired is removed unless the API server adds it (server-defaults.ts), so that an added selector entry, toleration or
+ * external address does not survive. Lists are compared item by item; a list of a different length is replaced
+ * completely. Null, an empty list and an empty text equal an absent member, because a server leaves them out.
  */
 export function differenceOperations(live: KubeObject, desired: KubeObject): readonly JsonPatchOperation[] {
   const { labels, annotations } = desired.metadata;

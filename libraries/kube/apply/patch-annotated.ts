@@ -5,7 +5,7 @@ import { type JsonPatchOperation, pointerSegment } from '../client/json-patch.ts
 import { isKubeError } from '../client/kube-error.ts';
 import type { KubeObject } from '../client/kube-object.ts';
 
-/** Attempts to add the first annotation of an object, which other writers of its metadata can disturb. */
+/** Number of attempts to add the first annotation of an object, because other writers of its metadata can interfere. */
 const maxAttempts = 5;
 
 /** Patches an object and sets annotations in the same change. */
@@ -22,14 +22,14 @@ export async function patchAnnotated<R extends KubeObject = Resource>(
     try {
       return await client.patch<R>(kind, name, [...annotationOperations(live, annotations), ...change]);
     } catch (error) {
-      // Another client wrote the metadata first: the tests of the change itself decide in the next attempt.
+      // Another client wrote the metadata first: in the next attempt, the tests of the change decide.
       const isRaced = live?.metadata.annotations === undefined && isKubeError(error, 'precondition_failed');
       if (!isRaced || attempt === maxAttempts) throw error;
     }
   }
 }
 
-/** A patch adds a member only to a map that exists, and replaces a map as a whole only where there is none. */
+/** A JSON Patch can add a member only to an existing map, and replaces the whole map only if there was no map. */
 function annotationOperations(
   live: Stored<KubeObject> | undefined,
   wanted: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
 import { type Document, isMap, isScalar, type LineCounter, type Pair } from 'yaml';
 
-/** A place in a text, from line 1 and column 1; empty if it is not known. */
+/** A place in a text, counted from line 1 and column 1; empty if it is not known. */
 export type Place = { readonly line?: number; readonly column?: number };
 
-/** The place of a field; that of the nearest part around it when the field is absent. */
+/** The place of a field; if the field is absent, the place of the nearest enclosing part. */
 export function placeOfPath(document: Document.Parsed, path: readonly PropertyKey[], lines: LineCounter): Place {
   for (let length = path.length; length > 0; length -= 1) {
     const start =

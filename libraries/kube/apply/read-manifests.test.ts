@@ -71,7 +71,7 @@ test.each([
   expect(messages(text).join('\n')).toMatch(wanted);
 });
 
-test('a manifest file of four mebibytes is read and a longer one is refused', () => {
+test('a manifest file of four mebibytes is read, and a longer file is refused', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
   expect(messages(padded(maxManifestBytes + 1))).toEqual([
@@ -90,7 +90,7 @@ test('a manifest member named __proto__ becomes an ordinary member', () => {
   expect(messages(text)).toEqual([expect.stringMatching(/^spec\.__proto__\|is an unknown field/)]);
 });
 
-/** A binding in the block style, one field a line. */
+/** A binding in the block style, with one field on each line. */
 const lines =
   'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBinding\nmetadata:\n  name: one\nspec:\n  gateway: default\n';
 

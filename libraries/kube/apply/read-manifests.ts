@@ -44,7 +44,7 @@ export type ManifestProblem = {
 
 type ManifestsResult = {
   readonly resources: readonly Manifest[];
-  /** If there is any, the caller must not apply any resource of the text. */
+  /** Problems of the text. If there is any, the caller must not apply any resource of the text. */
   readonly problems: readonly ManifestProblem[];
 };
 
@@ -53,7 +53,7 @@ type ReadOptions = {
   readonly complete?: (document: unknown) => unknown;
   /** Whether kinds that only Portcullis writes are accepted; refused when absent. */
   readonly internal?: 'allow';
-  /** Whether problems repeat short words and numbers of the text: for its writer, never for a log. */
+  /** Whether problems repeat short words and numbers of the text: allowed in output for its writer, never in a log. */
   readonly repeat?: 'found';
 };
 
@@ -88,7 +88,7 @@ function readSources(text: string, bytes: Buffer) {
   return readJson(text, bytes) ?? readYaml(text);
 }
 
-/** The text as strict JSON, with any indentation; undefined when it is not JSON. */
+/** The text as strict JSON, with any indentation; undefined if the text is not JSON. */
 function readJson(text: string, bytes: Buffer): ReturnType<typeof readYaml> | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
@@ -100,7 +100,9 @@ function readJson(text: string, bytes: Buffer): ReturnType<typeof readYaml> | un
   }
 }
 
-/** JSON is YAML, so the YAML parser finds its places; it parses the text once, when there is a problem. */
+/**
+ * JSON is valid YAML, so the YAML parser finds places in it; it parses the text once, and only if there is a problem.
+ */
 function placesInJson(text: string): Source['placeOf'] {
   const lineCounter = new LineCounter();
   let documents: readonly Document.Parsed[] | undefined;
@@ -168,7 +170,7 @@ function toValue(document: Document.Parsed): DocumentValue {
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: maxAliases }) };
   } catch (error) {
-    // The library throws a ReferenceError for too many aliases, the engine a RangeError for too deep a nesting.
+    // The library throws a ReferenceError for too many aliases, and the engine a RangeError for too deep nesting.
     if (error instanceof ReferenceError) {
       const offset = error.message.startsWith('Unresolved alias') ? unresolvedAlias(document) : undefined;
       if (offset === undefined) return { ok: false, message: 'the document expands too many aliases' };

@@ -1,6 +1,6 @@
 /**
- * Whether two plain JSON values are equal: the order of members is ignored, an undefined member counts as absent.
- * Stops at the first difference.
+ * Whether two plain JSON values are equal: the order of members is ignored, and an undefined member counts as absent.
+ * The comparison stops at the first difference.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -27,7 +27,7 @@ export function sameQuantity(a: string | number, b: string | number): boolean {
   return left !== undefined && left === right;
 }
 
-/** In units of 10^-9, rounded as Kubernetes does; undefined when the value is not a quantity. */
+/** A quantity in units of 10^-9, rounded as Kubernetes does; undefined if the value is not a quantity. */
 function nanosOf(value: string | number): bigint | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2})|([numkKMGTPE]i?)?)$/.exec(String(value));
   if (match === null) return undefined;

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Any value: the server assigns it, or a command of kubectl that changes nothing else writes it. */
+/** Any value: either the server assigns it, or a kubectl command writes it that changes nothing else. */
 const anyValue = Symbol('any value');
 
 const podTemplate = 'Deployment/spec/template';
 const container = `${podTemplate}/spec/containers/*`;
 
 /**
- * Members that an API server adds to the objects that we write, with the value that it gives them. `*` means any index
- * of a list. A member that is missing here is removed, which the server answers by adding it again: an unknown default
- * costs a request that changes nothing, never a rollout.
+ * Members that an API server adds to the objects that we write, with the value that the server sets. `*` means any
+ * index of a list. A member that is missing here is removed, and the server adds it again: an unknown default costs a
+ * request that changes nothing, but never a rollout.
  */
 const serverDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['Deployment/spec/progressDeadlineSeconds', 600],
@@ -49,7 +49,7 @@ const serverDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['Service/spec/type', 'ClusterIP'],
 ]);
 
-/** Whether the API server itself adds that member with that value; `path` is one of the table's form. */
+/** Whether the API server itself adds this member with this value; `path` has the form of the keys of the table. */
 export function isServerDefault(path: string, value: unknown): boolean {
   if (!serverDefaults.has(path)) return false;
   const expected = serverDefaults.get(path);

@@ -9,7 +9,7 @@ type WrittenProblem = { readonly path: readonly PropertyKey[]; readonly message:
 type Written = {
   readonly value: unknown;
   readonly placeOf: (path: readonly PropertyKey[]) => Place;
-  /** Whether short words and numbers of the value may be repeated: on a terminal, never in a log. */
+  /** Whether short words and numbers of the value may be repeated: on a terminal, but never in a log. */
   readonly repeat?: 'found' | undefined;
 };
 
@@ -19,7 +19,7 @@ const maxFields = 12;
 /**
  * The problems of a value for its writer. An unknown field is reported with the field that was probably meant, or with
  * the fields of the schema; the field that was probably meant is then not reported as absent, and neither is a field of
- * an alternative where the value has the field of another one.
+ * one alternative if the value has a field of another alternative.
  */
 export function shapeMessages(problems: readonly ShapeProblem[], written: Written): readonly WrittenProblem[] {
   const told = new Set(

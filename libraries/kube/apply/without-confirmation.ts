@@ -5,8 +5,8 @@ import type { KubeClient } from '../client/client.ts';
 import { applyDesired } from './apply.ts';
 
 /**
- * Removes a confirmation that an object already has for its next change. Servers accept only a confirmation that is set
- * in the same change, so the change itself could not set the equal value again.
+ * Removes a confirmation that an object already has, before its next change. Servers accept only a confirmation that is
+ * set together with the change, and a change cannot set the same value again.
  * @returns the object in its stored form afterwards; without such a confirmation nothing is written
  * @throws KubeError precondition_failed if the object was changed since it was read
  */

@@ -26,7 +26,7 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
   RESOURCE_EXHAUSTION: 'the document is nested too deeply',
 };
 
-/** Faults after which the parser misreads the rest of a document: later faults are consequences of them. */
+/** Faults after which the parser misreads the rest of a document, so that later faults are consequences of them. */
 const misleading: ReadonlySet<ErrorCode> = new Set([
   'TAB_AS_INDENT',
   'BAD_INDENT',
@@ -37,7 +37,7 @@ const misleading: ReadonlySet<ErrorCode> = new Set([
   'UNEXPECTED_TOKEN',
 ]);
 
-/** The faults of a document: the first one, and those after it that do not follow from it. */
+/** The faults of a document: the first fault, and the later faults that are not consequences of it. */
 export function yamlFaults(document: Document.Parsed, most: number, lines: LineCounter): readonly PlacedFault[] {
   const faults: readonly Fault[] = [...document.errors, ...document.warnings];
   const end = faults.findIndex(({ code }) => misleading.has(code));

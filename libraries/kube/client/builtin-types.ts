@@ -32,7 +32,7 @@ export type Service = KubeObject & {
 
 export type EndpointSlice = Omit<KubeObject, 'spec' | 'status'> & {
   readonly addressType: string;
-  /** Null where the Service selects no pod. */
+  /** The endpoints; null if the Service selects no pod. */
   readonly endpoints?:
     | readonly {
         readonly addresses: readonly string[];

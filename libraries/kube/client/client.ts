@@ -19,7 +19,7 @@ const defaultRequestTimeoutMs = 15_000;
 const listTimeoutMs = 60_000;
 
 export type ListOptions = {
-  /** Maximum number of objects per page; all in one response when absent. */
+  /** Maximum number of objects per page; when absent, all objects are in one response. */
   readonly limit?: number;
   /** `continue` token of the previous page; limit and selector must be the same. */
   readonly continue?: string;
@@ -38,16 +38,19 @@ type DeleteOptions = {
 };
 
 /**
- * Client for the resources of one namespace, served by the Kubernetes API or by the standalone operator. Every failure is
- * a KubeError. Returned objects have no managedFields and belong to the caller. `R` is the type that the caller expects;
- * only the members that every server sets are checked. A write that failed with `network` may have happened: writes
- * carry preconditions, so that they can be sent again.
+ * Client for the resources of one namespace, served by the Kubernetes API or by the standalone operator. Every failure
+ * is a KubeError. Returned objects have no managedFields and belong to the caller. `R` is the type that the caller
+ * expects; only the members that every server sets are checked. A write that failed with `network` may have been
+ * executed: writes have preconditions, so that they can be repeated.
  */
 export type KubeClient = {
   readonly namespace: string;
   /** The newest state; undefined only when the server reports this object as not found. */
   get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined>;
-  /** One page, ordered by name; all pages show one point in time. Fails with `gone` when the token has expired. */
+  /**
+   * Returns one page, ordered by name; all pages show the same point in time. Fails with `gone` when the token has
+   * expired.
+   */
   list<R extends KubeObject = Resource>(kind: Kind, options?: ListOptions): Promise<ObjectList<R>>;
   /** Fails with `already_exists` when the name is taken; a status in `object` is ignored. */
   create<R extends KubeObject = Resource>(kind: Kind, object: R): Promise<Stored<R>>;
@@ -63,7 +66,10 @@ export type KubeClient = {
     name: string,
     operations: readonly JsonPatchOperation[],
   ): Promise<Stored<R>>;
-  /** Fails with `conflict` when UID or version differ; an object with finalizers is removed with its last finalizer. */
+  /**
+   * Deletes an object. Fails with `conflict` if the UID or the version differs; an object with finalizers is removed
+   * with its last finalizer.
+   */
   delete(kind: Kind, name: string, options: DeleteOptions): Promise<void>;
   /** Changes in order until the server ends the watch or the signal is aborted. `gone`: the caller must list again. */
   watch<R extends KubeObject = Resource>(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent<R>, void, void>;
@@ -79,7 +85,7 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
     readonly namespace: string;
     /** Timeout of requests other than lists and watches, milliseconds; 15,000 when absent. */
     readonly requestTimeoutMs?: number;
-    /** Whether the server checks writes and stores none of them; they are stored when absent. */
+    /** Whether the server only checks writes without storing them; when absent, writes are stored. */
     readonly dryRun?: boolean;
     /**
      * Whether the rules of `author-rules.ts` are in force on the server, so that the users whom its annotations name made the

@@ -13,7 +13,7 @@ export type Credentials = {
   rejected?(): void;
 };
 
-/** PEM texts. */
+/** A client certificate and its key, as PEM texts. */
 export type ClientCertificate = { readonly cert: string; readonly key: string };
 
 /** A value, or a function that reads it for each connection, so that rotation needs no restart. */
@@ -42,12 +42,12 @@ type MountedFiles = {
   readonly url: string;
   /** Path of the service account token. */
   readonly tokenFile: string;
-  /** Path of the CA certificates of the server, PEM; those of the system apply when absent. */
+  /** Path of the CA certificates of the server, PEM; those of the system when absent. */
   readonly caFile?: string | undefined;
 };
 
 /**
- * Access with the files that a kubelet mounts into a pod. Both are read again when they were rotated.
+ * Access with the files that a kubelet mounts into a pod. Both files are read again after they were rotated.
  * @throws TokenFileError when there is no token, KubeError `unauthenticated` when the CA certificates cannot be read
  */
 export function mountedAccess({ url, tokenFile, caFile }: MountedFiles): ClusterAccess {

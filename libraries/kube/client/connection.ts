@@ -5,11 +5,16 @@ import type { ClusterAccess, Credentials, Renewable } from './cluster-access.ts'
 import { KubeError } from './kube-error.ts';
 import { statusToError } from './status-object.ts';
 
-/** Connections to one server, watches included; further requests wait in order of arrival. */
+/**
+ * Maximum number of connections to one server, including watches; further requests wait in the order of their arrival.
+ */
 export const defaultMaxSockets = 48;
-/** Share of the connections that watches may use, one each; the rest is left for requests. */
+/** Share of the connections that watches may use, one connection each; the others are left for requests. */
 const streamShare = 2 / 3;
-/** Shorter than the idle timeout of API servers, so that a request never uses a connection that the server closes. */
+/**
+ * This time is shorter than the idle timeout of API servers, so that a request never uses a connection that the server
+ * closes.
+ */
 const idleSocketMs = 30_000;
 /** Least time between two replacements of the pool, so that a slow server is not flooded with new connections. */
 const replacePoolEveryMs = 15_000;
@@ -38,7 +43,7 @@ type KubeRequest = {
 /** A finished request, for metrics; without path, name or token. */
 export type RequestReport = {
   readonly method: KubeRequest['method'];
-  /** HTTP status as text, or `error` when there was no response. */
+  /** The HTTP status as text, or `error` if there was no response. */
   readonly status: string;
   /** Host and port of the server. */
   readonly host: string;
@@ -54,12 +59,12 @@ export type KubeConnection = AsyncDisposable & {
 };
 
 type KubeConnectionOptions = Omit<ClusterAccess, 'namespace'> & {
-  /** 48 when absent. */
+  /** Maximum number of connections; 48 when absent. */
   readonly maxSockets?: number | undefined;
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
 };
 
-/** Opens the pool without sending anything. A path in `url` is a prefix of every path (API servers behind a proxy). */
+/** Opens the pool without sending a request. A path in `url` is a prefix of every path (API servers behind a proxy). */
 export function openConnection(options: KubeConnectionOptions): KubeConnection {
   const { maxSockets = defaultMaxSockets } = options;
   const maxStreams = Math.floor(maxSockets * streamShare);
@@ -82,7 +87,7 @@ export function openConnection(options: KubeConnectionOptions): KubeConnection {
 
   /**
    * When a server or network disappears without a TCP reset, the other open connections are dead as well, and the next
-   * request would wait for its timeout on one of them.
+   * request would use one of them and wait for its timeout.
    */
   function replacePool(): void {
     if (performance.now() - replacedAt < replacePoolEveryMs) return;

@@ -49,7 +49,7 @@ async function authorizationBy(file: string, context?: string): Promise<string |
 }
 
 describe('a kubeconfig', () => {
-  test('a kubeconfig gives access to its current context, or to the one that is named', async () => {
+  test('a kubeconfig gives access to its current context, or to the context that is named', async () => {
     const { file, folder } = await open();
     expect(await loadKubeconfig({ file })).toMatchObject({ url: 'http://127.0.0.1:1', namespace: 'team' });
     const second = await loadKubeconfig({ file, context: 'second' });

@@ -9,7 +9,7 @@ export class KubeconfigError extends Error {
 }
 
 type KubeconfigOptions = {
-  /** Name of a context; the current one when absent. */
+  /** Name of a context; the current context when absent. */
   readonly context?: string | undefined;
   /** Path of a kubeconfig. When absent: the files of KUBECONFIG, else ~/.kube/config. */
   readonly file?: string | undefined;
@@ -21,7 +21,10 @@ type UserCredentials = {
   readonly certificate: ClientCertificate | undefined;
 };
 
-/** How long credentials are cached; afterwards the package runs the plugin again if its result has expired. */
+/**
+ * How long credentials are cached, milliseconds; afterwards the package runs the plugin again if its result has
+ * expired.
+ */
 const cacheMs = 10_000;
 
 /**

@@ -62,7 +62,7 @@ export function withoutManagedFields<R extends KubeObject>(object: Stored<R>, na
 
 export type ObjectList<R extends KubeObject> = {
   readonly items: readonly Stored<R>[];
-  /** Version of the list; a watch from here misses no change. */
+  /** Version of the list; a watch that starts at this version misses no change. */
   readonly resourceVersion: string;
   /** Token of the next page of the list; absent on the last page. */
   readonly continue?: string;

@@ -20,7 +20,7 @@ export type KubeErrorCode = (typeof kubeErrorCodes)[number];
 export type FieldProblem = { readonly field: string; readonly message: string };
 
 export type KubeErrorDetails = {
-  /** HTTP status, or the code of a Status object in a watch; absent when there was no response. */
+  /** The HTTP status, or the code of a Status object in a watch; absent if there was no response. */
   readonly status?: number;
   /** Every problem of an invalid object. */
   readonly causes?: readonly FieldProblem[];
@@ -34,9 +34,9 @@ export type KubeErrorDetails = {
  * A failed call. Programs decide by `code`. `message` may quote the server's text about the caller's own object: it is
  * shown to that caller and never logged.
  *
- * - `conflict`: the object has another UID or resource version than the write or delete demanded.
+ * - `conflict`: the UID or the resource version of the object is not the one that the write or delete demanded.
  * - `precondition_failed`: a JSON Patch did not apply, usually because of a `test`.
- * - `network`: no complete response; a write may have happened.
+ * - `network`: no complete response; the write may have been executed.
  */
 export class KubeError extends Error {
   readonly code: KubeErrorCode;

@@ -8,7 +8,7 @@ import type { KubeObject } from './kube-object.ts';
 const pageSize = 500;
 /** Page size for kinds whose objects can be close to 1 MiB: keeps a page below 20 MiB. */
 const largePageSize = 20;
-/** Attempts in pages before the whole list is requested in one response. */
+/** Number of attempts to read page by page before the whole list is requested in one response. */
 const pagedAttempts = 2;
 const largeKinds: readonly string[] = [
   kinds.guardrailPolicy.kind,
@@ -29,8 +29,9 @@ type ListAllOptions<R extends KubeObject = Resource> = {
 };
 
 /**
- * A consistent read of all objects of a kind, page by page; `resourceVersion` is that of the whole list. When the token
- * of a page has expired, the list starts again; when that happens twice, it is requested in one response.
+ * A consistent read of all objects of a kind, page by page; `resourceVersion` is the version of the whole list. When
+ * the token of a page has expired, the list starts again; after the second time, all objects are requested in one
+ * response.
  */
 export async function listAll<R extends KubeObject = Resource>(
   client: Pick<KubeClient, 'list'>,

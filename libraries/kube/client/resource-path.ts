@@ -6,7 +6,7 @@ export function apiVersionOf(kind: Kind): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Whether a kind is a Portcullis resource; its objects always have a generation. */
+/** Whether a kind is a Portcullis resource, whose objects always have a generation. */
 export function isOwnKind(kind: Kind): boolean {
   return kind.group === undefined;
 }

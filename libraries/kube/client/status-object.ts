@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KubeError, type KubeErrorCode, type KubeErrorDetails } from './kube-error.ts';
 
-/** The members of a Kubernetes Status object (meta/v1) that are read here. */
+/** The members of a Kubernetes Status object (meta/v1) that this program reads. */
 const statusObjectSchema = z.looseObject({
   kind: z.literal('Status'),
   code: z.number().optional(),

@@ -16,7 +16,7 @@ const maxEventBytes = 16_777_216;
 
 export type WatchEvent<R extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Stored<R> }
-  /** Every change up to this version was delivered. */
+  /** Every change up to the version of this bookmark was delivered. */
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: { readonly resourceVersion: string } } };
 
 export type WatchOptions = {
@@ -27,7 +27,7 @@ export type WatchOptions = {
   readonly fieldSelector?: string;
   /** Seconds after which the server ends the watch; 20 when absent. */
   readonly timeoutSeconds?: number;
-  /** Longest wait for the beginning of the response, milliseconds; that of the whole watch when absent. */
+  /** Longest wait for the beginning of the response, milliseconds; by default the timeout of the whole watch. */
   readonly connectTimeoutMs?: number;
 };
 

@@ -1,8 +1,8 @@
 import { type ClientOptions, createClient, type KubeClient } from '../client/client.ts';
 
 /**
- * Request timeout of an election, milliseconds: well below the renew deadline of 10 s, so that a leader whose connection
- * is dead can still renew over a new one.
+ * Request timeout of an election, milliseconds: well below the renew deadline of 10 s, so that a leader whose
+ * connection is dead can still renew the lease over a new connection.
  */
 export const electionTimeoutMs = 4_000;
 

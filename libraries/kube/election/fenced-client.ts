@@ -1,6 +1,6 @@
 import type { KubeClient } from '../client/client.ts';
 
-/** A write was not sent, because this process is not the leader or can no longer be sure that it is. */
+/** A write was not sent, because this process is not the leader, or is no longer certain that it is. */
 export class NotLeaderError extends Error {
   override readonly name = 'NotLeaderError';
   readonly code = 'not_leader';
@@ -10,7 +10,7 @@ export class NotLeaderError extends Error {
   }
 }
 
-/** For writes outside of the API server. @throws NotLeaderError unless `writesAllowed` returns true */
+/** Protects writes outside of the API server. @throws NotLeaderError unless `writesAllowed` returns true */
 export function assertWritesAllowed(writesAllowed: () => boolean): void {
   if (!writesAllowed()) throw new NotLeaderError();
 }

@@ -28,7 +28,7 @@ export type LeaderElectionOptions = {
   readonly identity: string;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
-  /** How long a lease is valid without renewal; milliseconds, whole seconds, 15,000 when absent. */
+  /** How long a lease is valid without renewal, milliseconds; whole seconds, 15,000 when absent. */
   readonly leaseMs?: number;
   /** How long after its last renewal a leader may still write, milliseconds; 10,000 when absent. */
   readonly renewDeadlineMs?: number;
@@ -51,7 +51,7 @@ export type LeaderElection = AsyncDisposable & {
   readonly holder: string;
   /** Resolves when this process becomes the leader; never if it is disposed before. */
   readonly elected: Promise<void>;
-  /** Resolves when leadership is lost. It is not regained: the process must exit. */
+  /** Whether it is certain that this process is the leader now, so that it may send a write. */
   readonly lost: Promise<LossReason>;
   /** Whether this process is certain to be the leader now, so that it may send a write. */
   writesAllowed(): boolean;
@@ -71,11 +71,12 @@ const silenceToleranceMs = 20_000;
 const releaseMs = 2_000;
 
 /**
- * Takes part in a leader election by a Lease (coordination.k8s.io/v1), as client-go does: the leader renews the lease, and
- * a standby acquires it when it observed no change for the lease duration. Durations are measured on the local monotonic
- * clock, so that clock skew does not matter. A standby watches the lease and tries when it expires or is released.
- * Disposing releases a held lease: dispose the writers first.
- * @throws RangeError when the durations leave no margin between the last write of a leader and the first of its successor
+ * Takes part in a leader election by a Lease (coordination.k8s.io/v1), as client-go does: the leader renews the lease,
+ * and a standby acquires it when it observed no change for the lease duration. Durations are measured on the local
+ * monotonic clock, so that clock skew does not matter. A standby watches the lease and tries to acquire it when it
+ * expires or is released. Disposing releases a held lease, so that the writers must be disposed first.
+ * @throws RangeError when the durations leave no margin between the last write of a leader and the first write of its
+ * successor
  */
 export function startLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
@@ -102,7 +103,7 @@ class Candidate implements LeaderElection {
   #synced = false;
   /** The lease as this process last wrote it; undefined while it is not the leader. */
   #held: Stored<Lease> | undefined;
-  /** When the last successful renewal of the lease was sent, on the monotonic clock and as time of day. */
+  /** The time at which the last successful renewal of the lease was sent, by the monotonic clock and as time of day. */
   #renewed = { at: Number.NEGATIVE_INFINITY, date: Number.NEGATIVE_INFINITY };
   #isOver = false;
   #ranAt: number;
@@ -143,7 +144,10 @@ class Candidate implements LeaderElection {
     await this.#release();
   }
 
-  /** The larger of both measures: the monotonic clock stops while a machine is suspended, the time of day can be set. */
+  /**
+   * The time since the last renewal, the larger of both measures: the monotonic clock stops while a machine is
+   * suspended, and the time of day can be set.
+   */
   #sinceRenewalMs(): number {
     const { at, date } = this.#renewed;
     return Math.max(this.#clock.now() - at, this.#clock.date().getTime() - date);
@@ -218,7 +222,10 @@ class Candidate implements LeaderElection {
     );
   }
 
-  /** How long to sleep after a failed attempt: not at all when the lease changed and the watch has not delivered it yet. */
+  /**
+   * How long to sleep after a failed attempt: not at all if the lease changed and the watch has not delivered the
+   * change yet.
+   */
   async #pauseAfter(error: unknown): Promise<number> {
     const { logger, client, name, random = Math.random } = this.#options;
     const pauseMs = this.#times.retryMs * (1 + jitter * random());
@@ -269,7 +276,9 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** The lease was written by a user, by an earlier attempt of this process or by a new leader: decides by the live one. */
+  /**
+   * The lease was written by a user, by an earlier attempt of this process or by a new leader: the live lease decides.
+   */
   async #renewLive(): Promise<number> {
     const { client, name, meter } = this.#options;
     meter?.slowPath();

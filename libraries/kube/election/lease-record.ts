@@ -52,13 +52,13 @@ function claimed(spec: Lease['spec'], { holder, leaseMs, at }: Claim): Lease['sp
   };
 }
 
-/** A lease as this process observed it. The times in the lease are those of the holder's clock and are not used. */
+/** A lease as this process observed it. The times in the lease come from the holder's clock and are not used. */
 export type ObservedLease = {
-  /** Undefined when it was deleted or never existed. */
+  /** The lease; undefined if it was deleted or never existed. */
   readonly lease: Stored<Lease> | undefined;
-  /** When this content of the lease was first observed, on the monotonic clock. */
+  /** The time at which this content of the lease was first observed, on the monotonic clock. */
   readonly at: number;
-  /** When the lease expires, on the monotonic clock; -Infinity when it is released. */
+  /** The time at which the lease expires, on the monotonic clock; -Infinity if it is released. */
   readonly expiresAt: number;
 };
 

@@ -122,7 +122,7 @@ test('the queue of events is bounded', async () => {
   const gate = Promise.withResolvers<void>();
   server.fate = () => gate.promise.then(() => 'served');
   for (let at = 0; at < 600; at += 1) recorder.record(fact(`object-${at}`));
-  // One event is being sent, and five hundred are queued.
+  // One event is being sent, and five hundred events are queued.
   expect(recorder.counts().limited).toBe(99);
   gate.resolve();
   await until('all are written', () => recorder.counts().written === 501);

@@ -35,7 +35,7 @@ const seriesMs = 600_000;
 const seriesEveryMs = 60_000;
 const maxSeries = 1_000;
 const maxQueued = 500;
-/** Rate limit of new events for one object, as in client-go: a burst, then one every five minutes. */
+/** Rate limit of new events for one object, as in client-go: first a burst, then one event every five minutes. */
 const burst = 25;
 const refillMs = 300_000;
 const maxAttempts = 3;

@@ -1,7 +1,10 @@
 import { type Clock, systemClock } from '#kit/time/clock';
 import type { Priority } from './priority-queue.ts';
 
-/** Longest run of new passes in one iteration of the event loop; afterwards watches and lease renewals run. */
+/**
+ * Longest time in which new passes are started in one iteration of the event loop, milliseconds; afterwards watches and
+ * lease renewals run.
+ */
 const iterationMs = 5;
 /**
  * Throttle for low-priority passes while a high-priority pass runs. A pass makes several API calls, and every other pass
@@ -12,9 +15,11 @@ const lowPriority = { concurrent: 2, startMs: 2, pauseMs: 6 } as const;
 
 /** Decides when the work queues of one process may start passes. */
 export type PassScheduler = {
-  /** Whether a pass may start in this iteration of the event loop; if not, listeners are called in the next one. */
+  /**
+   * Whether a pass may start in this iteration of the event loop; if not, listeners are called in the next iteration.
+   */
   mayBegin(): boolean;
-  /** Whether a low-priority pass may start; if not, listeners are called when one may. */
+  /** Whether a low-priority pass may start; if not, listeners are called when one may start. */
   mayBeginLow(): boolean;
   began(priority: Priority): void;
   ended(priority: Priority): void;
@@ -25,12 +30,15 @@ export type PassScheduler = {
 export function createPassScheduler({ clock = systemClock }: { readonly clock?: Clock } = {}): PassScheduler {
   const listeners = new Set<() => void>();
   const running: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
-  /** When the first pass of this iteration of the event loop started; undefined before that. */
+  /** The time at which the first pass of this iteration of the event loop started; undefined before that. */
   let iterationSince: number | undefined;
-  /** When the first low-priority pass started while a high-priority one was running; undefined while there is no throttle. */
+  /**
+   * The time at which the first low-priority pass started while a high-priority pass was running; undefined without a
+   * throttle.
+   */
   let throttledSince: number | undefined;
   let pause: NodeJS.Timeout | undefined;
-  /** Whether a low-priority pass waits for another one to end. */
+  /** Whether a low-priority pass waits for the end of another pass. */
   let isWaiting = false;
 
   /** The first listener may use the whole iteration: it moves to the end, so that no queue starves. */
@@ -62,7 +70,8 @@ export function createPassScheduler({ clock = systemClock }: { readonly clock?: 
       if (pause !== undefined) return false;
       isWaiting = running.low >= lowPriority.concurrent;
       if (isWaiting) return false;
-      // Counted from the first pass that started, not from the first question: `mayBegin` may still have refused it.
+      // The time is counted from the first pass that started, not from the first question, because `mayBegin` may still
+      // have refused that pass.
       if (throttledSince === undefined || clock.now() - throttledSince < lowPriority.startMs) return true;
       throttledSince = undefined;
       pause = setTimeout(endPause, lowPriority.pauseMs);

@@ -3,7 +3,7 @@ export type Priority = 'high' | 'normal' | 'low';
 
 const order: readonly Priority[] = ['high', 'normal', 'low'];
 const aboveLow = order.filter((priority) => priority !== 'low');
-/** Every eighth key is taken from the lowest priority that has one, so that no priority starves. */
+/** Every eighth key is taken from the lowest priority that has a key, so that no priority starves. */
 const fairEvery = 8;
 
 export type PrioritizedKey = { readonly key: string; readonly priority: Priority };
@@ -11,7 +11,10 @@ export type PrioritizedKey = { readonly key: string; readonly priority: Priority
 type PriorityQueue = {
   /** Adds a key or raises its priority; a key is queued once, and its priority is never lowered. */
   put(key: string, priority: Priority): void;
-  /** Takes the next key: highest priority first, first in, first out. Without `low`, low-priority keys stay queued. */
+  /**
+   * Takes the next key: the highest priority first, and within a priority the oldest key. Without `low`, low-priority
+   * keys stay queued.
+   */
   take(options: { readonly low: boolean }): PrioritizedKey | undefined;
   has(priority: Priority): boolean;
   clear(): void;
@@ -23,7 +26,7 @@ export function higherPriority(a: Priority | undefined, b: Priority): Priority {
   return a !== undefined && order.indexOf(a) <= order.indexOf(b) ? a : b;
 }
 
-/** Keys in three first-in-first-out queues, one for each priority. */
+/** Keys in three first-in-first-out queues, one queue for each priority. */
 export function createPriorityQueue(): PriorityQueue {
   const keys: Readonly<Record<Priority, Set<string>>> = { high: new Set(), normal: new Set(), low: new Set() };
   let taken = 0;

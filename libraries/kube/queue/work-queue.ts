@@ -11,7 +11,7 @@ type ProcessResult = { readonly requeueAfterMs?: number };
 type WorkOutcome = 'success' | 'requeue_after' | 'error';
 
 export type WorkQueueOptions = {
-  /** One pass over a key; passes over one key never overlap. A rejection is retried with backoff. */
+  /** Makes one pass over a key; passes over one key never overlap. A rejected pass is retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<ProcessResult | undefined> | Promise<void>;
   /** Maximum number of passes that run at the same time. */
   readonly concurrency: number;
@@ -23,7 +23,7 @@ export type WorkQueueOptions = {
   readonly firstBackoffMs?: number;
   /** Longest backoff, milliseconds. 60,000 when absent. */
   readonly maxBackoffMs?: number;
-  /** Shared by the queues of one process; the queue creates its own when absent. */
+  /** The scheduler that the queues of one process share; when absent, the queue creates its own. */
   readonly scheduler?: PassScheduler;
   readonly clock?: Clock;
 };
@@ -38,9 +38,9 @@ export type WorkQueueCounts = {
   readonly adds: number;
   readonly retries: number;
   readonly outcomes: Readonly<Record<WorkOutcome, number>>;
-  /** Seconds that the longest running pass has taken so far. */
+  /** Seconds for which the longest running pass has run up to now. */
   readonly longestSeconds: number;
-  /** Seconds that all running passes have taken so far, summed. */
+  /** Sum of the seconds for which all running passes have run up to now. */
   readonly unfinishedSeconds: number;
 };
 
@@ -57,9 +57,9 @@ export type WorkQueue = AsyncDisposable & {
 type Delay = { readonly at: number; readonly timer: NodeJS.Timeout };
 
 /**
- * A queue of keys that behaves like that of controller-runtime: a key is queued once and has one pass at a time;
- * failures back off, at least for the server's Retry-After, until a pass succeeds; `add` skips the backoff. Disposing
- * aborts the running passes and waits for them; no pass starts afterwards.
+ * A queue of keys that behaves like the work queue of controller-runtime: a key is queued once and has one pass at a
+ * time; failures back off, at least for the server's Retry-After, until a pass succeeds; `add` skips the backoff.
+ * Disposing aborts the running passes and waits for them; no pass starts afterwards.
  */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { clock = systemClock, firstBackoffMs = 200, maxBackoffMs = 60_000 } = options;

@@ -1,4 +1,5 @@
-// Usage: node elector-process.ts OPTIONS, with ElectorOptions as JSON: a candidate that writes while it is the leader.
+// A candidate of an election that writes while it is the leader. Usage: node elector-process.ts OPTIONS, with
+// ElectorOptions as JSON.
 
 import { wait } from '#kit/time/wait';
 import type { Stored } from '#resources/metadata';
@@ -19,7 +20,7 @@ export type ElectorOptions = {
   readonly times: { readonly leaseMs?: number; readonly renewDeadlineMs?: number; readonly retryMs?: number };
   /** Names of the ConfigMaps that the leader increments in a loop. */
   readonly counters: readonly string[];
-  /** Without a fence: only preconditions stop late writes, and the loss of leadership is ignored. */
+  /** Whether the process ignores the loss of leadership, so that only preconditions stop its late writes. */
   readonly isReckless: boolean;
 };
 

@@ -24,10 +24,10 @@ export type FakeApiServer = AsyncDisposable & {
   remove(plural: string, name: string): void;
   /** Chooses the fault of each request except watches. */
   fate: (incoming: IncomingMessage) => Fate | Promise<Fate>;
-  /** Watches of this plural send nothing until `catchUp` ends them; the next ones begin with the missed events. */
+  /** Watches of this plural send no events until `catchUp` ends them; the next watches begin with the missed events. */
   fallBehind(plural: string): void;
   catchUp(plural: string): void;
-  /** Closes every connection, and each new one until it is called with false. */
+  /** If true, closes every connection, including each new one, until it is called with false. */
   setAway(isAway: boolean): void;
 };
 
@@ -44,7 +44,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
   const deleted: { readonly key: string; readonly object: Held }[] = [];
   let version = 0;
   const state: Pick<FakeApiServer, 'fate'> = { fate: () => 'served' };
-  /** Plurals whose watches send nothing. */
+  /** Plurals whose watches send no events. */
   const behind = new Set<string>();
   let away = false;
 
@@ -246,7 +246,7 @@ function refuse(outgoing: ServerResponse, code: number, reason: string, key: str
   });
 }
 
-/** The operations of RFC 6902 that the client sends; undefined when one does not apply. */
+/** Applies the operations of RFC 6902 that the client sends; undefined if one of them does not apply. */
 function applyPatch(object: Held, operations: readonly JsonPatchOperation[]): Held | undefined {
   const copy = structuredClone(object);
   for (const operation of operations) {

@@ -30,7 +30,7 @@ type Candidate = LeaderElection & {
   readonly proxy: FaultyProxy;
   readonly logged: readonly string[];
   readonly slowPaths: () => number;
-  /** Resolves after this many further renewals. */
+  /** Resolves after this number of further renewals. */
   renews(times: number): Promise<unknown>;
 };
 

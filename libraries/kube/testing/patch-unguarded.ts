@@ -11,7 +11,7 @@ import { isKubeError } from '../client/kube-error.ts';
 const maxAttempts = 5;
 
 /**
- * Patches a binding so that it loses its guardrail, and confirms it in the same change, as servers require.
+ * Patches a binding so that it loses its guardrail, and confirms the loss in the same change, as servers require.
  * @throws KubeError not_found if there is no such binding; precondition_failed if a test of the change fails
  */
 export async function patchUnguarded(

@@ -7,7 +7,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 
 type MetadataChange = Partial<GuardrailPolicy['metadata']>;
 
-/** A policy with one rule per stage; tests edit its `displayName`. */
+/** A policy with one rule per stage; tests change its `displayName`. */
 export function samplePolicy(name: string, metadata: MetadataChange = {}): GuardrailPolicy {
   const section = {
     deadlineMs: 250,

@@ -50,7 +50,7 @@ type Setup = AsyncDisposable & {
   readonly logged: string[];
   /** Delays after failures, milliseconds. */
   readonly delays: number[];
-  /** How often the reflector reset its backoff. */
+  /** How often the reflector has reset its backoff. */
   readonly resets: () => number;
 };
 
@@ -228,7 +228,7 @@ test('a bookmark advances the version, counts as contact, and is where the next 
   expect(one.reflector.lastContact()).toBeGreaterThan(begun);
 });
 
-test('a complete list, a bookmark and a watch that ends at its time make the store current, and nothing else does', async () => {
+test('a complete list, a bookmark and a watch that ends at its time make the store current, and no other event does', async () => {
   const begun = performance.now();
   const second = json(500, status(500, 'InternalError'));
   await using cut = await setUp({ lists: [list([stored('a', 1)], 9, 'more'), second, second], watches: [] });
@@ -358,7 +358,7 @@ test('a server whose watch ended at its timeout does not have to confirm a versi
   expect(one.server.confirmations()).toEqual([]);
 });
 
-test('a watch without changes that ends within a second is retried with backoff, and a longer one without', async () => {
+test('a watch without changes that ends within a second is retried with backoff, and a longer watch is retried without backoff', async () => {
   const clock = createFakeClock();
   const endAfter =
     (ms: number): Script =>
@@ -458,7 +458,7 @@ test('synced rejects when the reflector is stopped before the first list', async
   await synced;
 });
 
-test('a watch that lasted ten seconds resets the backoff, and a shorter one does not', async () => {
+test('a watch that lasted ten seconds resets the backoff, and a shorter watch does not', async () => {
   let passedMs = 0;
   const clock: Clock = { now: () => passedMs, date: () => new Date(0) };
   const broken =

@@ -13,7 +13,10 @@ import { shareStrings } from './share-strings.ts';
 
 /** A watch that ends sooner than this without a change is retried with backoff. */
 const shortestWatchMs = 1_000;
-/** A `gone` sooner than this after a list is retried with backoff; a later one leads to a new list immediately. */
+/**
+ * A `gone` that comes earlier than this after a list is retried with backoff; a later `gone` leads to a new list
+ * immediately. Milliseconds.
+ */
 const minRelistIntervalMs = 5_000;
 /** The server ends a watch after a random time within these, so that watches of many processes do not end together. */
 const minWatchSeconds = 20;
@@ -42,14 +45,16 @@ export type ReflectorOptions<R extends KubeObject> = {
    */
   readonly onChange: (name: string, current: Stored<R> | undefined, previous: Stored<R> | undefined) => void;
   /**
-   * Returns the part of an object that the store keeps; callers read the rest live. It must keep the name, the UID, the
-   * resource version, the generation and the members that a write tests. The whole object is kept when absent.
+   * Returns the part of an object that the store keeps; callers read the other members live. The part must contain the
+   * name, the UID, the resource version, the generation and the members that a write tests. When absent, the whole
+   * object is kept.
    */
   readonly transform?: (object: Stored<R>) => Stored<R>;
   readonly indexes?: Readonly<Record<string, IndexFunction<R>>>;
   /**
-   * After an interruption all objects are listed again, instead of a watch from the last version, if the store was not proved to be
-   * current for longer than this, milliseconds. When absent, the next watch proves it at its end.
+   * Milliseconds. If for longer than this it was not proved that the store is current, all objects are listed again
+   * after an interruption, instead of a watch from the last version. When absent, the next watch proves at its end that
+   * the store is current.
    */
   readonly relistAfterMs?: number;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -63,13 +68,17 @@ export type Reflector<R extends KubeObject> = AsyncDisposable & {
   /** Resolves when the first complete list is in the store and delivered; rejects when stopped before. */
   readonly synced: Promise<void>;
   readonly store: StoreView<R>;
-  /** Every change up to this version was delivered; "0" before the first list. */
+  /** The version up to which every change was delivered; "0" before the first list. */
   throughVersion(): string;
-  /** When the server last answered, on the monotonic clock in milliseconds; -Infinity before the first answer. */
+  /**
+   * The time of the last answer of the server, on the monotonic clock in milliseconds; -Infinity before the first
+   * answer.
+   */
   lastContact(): number;
   /**
-   * The store has every change until then, on the monotonic clock in milliseconds; -Infinity before the first list. A complete list,
-   * a bookmark and a watch that ends at its time prove it. Other answers do not: they are contacts only.
+   * The time up to which the store has every change, on the monotonic clock in milliseconds; -Infinity before the first
+   * list. It is proved by a complete list, a bookmark, and a watch that ends at its time. Other answers are contacts
+   * only.
    */
   currentAt(): number;
 };
@@ -94,7 +103,7 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
   let listedAt = Number.NEGATIVE_INFINITY;
   let contactAt = Number.NEGATIVE_INFINITY;
   let currentAt = Number.NEGATIVE_INFINITY;
-  /** Whether the server was unreachable or restarted: its state may have been restored from an older backup. */
+  /** Whether the server was unreachable or restarted, so that its state may come from an older backup. */
   let needsConfirmation = false;
 
   function contact(): void {
@@ -129,7 +138,10 @@ export function startReflector<R extends KubeObject>(options: ReflectorOptions<R
     synced.resolve();
   }
 
-  /** Replaces the content of the store by a complete list in one step; returns the previous object of each change. */
+  /**
+   * Replaces the content of the store by a complete list in one step; returns the previous object of each changed
+   * object.
+   */
   function publish(items: readonly Stored<R>[]): ReadonlyMap<string, Stored<R> | undefined> {
     const changes = new Map<string, Stored<R> | undefined>();
     for (const name of undelivered) changes.set(name, undefined);

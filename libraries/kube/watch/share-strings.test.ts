@@ -3,7 +3,7 @@ import { collectGarbage } from '#kit/testing/collect-garbage';
 import { shareStrings } from './share-strings.ts';
 
 const digest = (fill: string): string => fill.repeat(64);
-/** An object as the server sends it: every string of it is a copy. */
+/** An object as the server sends it: each of its strings is a separate copy. */
 const sent = (index: number) => ({
   metadata: { name: `binding-number-${index}`, labels: { 'portcullis.dev/id': digest(String(index % 7)) } },
   status: {

@@ -2,7 +2,7 @@
 const maxRemembered = 4_096;
 /** `JSON.parse` of V8 shares shorter strings itself. */
 const minLength = 11;
-/** Longer strings are content of one object and not worth sharing. */
+/** Longest string that is shared: a longer string is content of one object. */
 const maxLength = 512;
 
 /**
@@ -20,7 +20,7 @@ export function shareStrings<T extends object>(value: T): T {
   return value;
 }
 
-/** Only the newest `maxRemembered` values are remembered; a repeated value counts as new. */
+/** Only the newest `maxRemembered` values are kept; a repeated value counts as new. */
 let older = new Map<string, string>();
 let newer = new Map<string, string>();
 

@@ -15,8 +15,8 @@ async function keys(store: ObjectStore, prefix: string): Promise<readonly string
 
 /**
  * The obligations of every adapter of the port ObjectStore.
- * @param open an empty store for one test
- * @param scheme of the addresses of its keys
+ * @param open opens an empty store for one test
+ * @param scheme the scheme of the addresses of its keys
  */
 export function objectStoreSuite(open: () => Promise<ObjectStore>, scheme: 'file:' | 's3:'): void {
   describe('objects of a store', () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { until } from '#kit/testing/until';
 import type { HintQueue } from '../ports.ts';
 
-/** A separate queue for one test, whose connections can be broken. */
+/** A separate queue for one test, whose connections the test can break. */
 type QueueUnderTest = AsyncDisposable & {
-  /** Another client of the same queue; the suite disposes it. */
+  /** Opens another client of the same queue; the suite disposes it. */
   connect(): Promise<HintQueue>;
   /** Breaks every connection of the clients once; they may connect again. */
   breakConnections(): Promise<void>;

@@ -4,7 +4,7 @@ import { type OpeningState, openRepeatedly } from '#sql/open-repeatedly';
 import { type Relations, RelationsUnavailableError } from '../ports.ts';
 import { openRelations, type RelationsChoice } from './open-relations.ts';
 
-/** Where a process finds the relations of its installation. */
+/** The location of the relations of an installation. */
 export type RelationsAccess = {
   readonly databaseUrl: string;
   readonly databasePasswordFile: string;
@@ -14,9 +14,9 @@ export type RelationsAccess = {
 
 type Session = {
   readonly applicationName: string;
-  /** Milliseconds; that of `connectSql` by default. */
+  /** Timeout of a statement, milliseconds; by default that of `connectSql`. */
   readonly statementTimeoutMs?: number;
-  /** Maximum number of connections to the database; that of `connectSql` by default. */
+  /** Maximum number of connections to the database; by default that of `connectSql`. */
   readonly max?: number;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called after each change of the state. */
@@ -27,14 +27,15 @@ type Session = {
 export type AwaitedRelations = AsyncDisposable & {
   /** The open relations. @throws RelationsUnavailableError until the store was reached for the first time */
   now(): Relations;
-  /** `refused`: the tables of the store are those of another release. */
+  /** `refused`: the tables of the store belong to another release. */
   state(): OpeningState;
 };
 
 /**
- * Opens the relations in the background, for a process that also serves what needs none of them. It tries each second
- * until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`. Tables of another
- * release are no outage: `relation_store_refused` names the file. Disposing closes the store and the connections.
+ * Opens the relations in the background, for a process that also serves requests without relations. An attempt is made
+ * each second until the store answers; `relation_store_unavailable` is logged once, and then
+ * `relation_store_available`. Tables of another release do not count as an outage: `relation_store_refused` names the
+ * file. Disposing closes the store and the connections.
  */
 export function awaitRelations(access: RelationsAccess, { logger, onChange, ...session }: Session): AwaitedRelations {
   const stop = new AbortController();

@@ -12,15 +12,15 @@ export type RecordPorts = {
   readonly audit: { append(sql: TransactionSql, entries: readonly AuditContent[]): Promise<void> };
 };
 
-/** Where a service stores its changes, and which of them are made one at a time. */
+/** The table in which a service stores its changes, and which changes are made one at a time. */
 export type ChangeRecord = {
-  /** Its table: change_id uuid, object, relation, subject, action, entry as JSON, created_at. */
+  /** The table with the columns change_id uuid, object, relation, subject, action, entry as JSON, created_at. */
   readonly table: string;
-  /** The name of the lock of an object. Objects may share one. */
+  /** The name of the lock of an object. Several objects may share a lock. */
   readonly lockOf: (object: string) => string;
   /** The code of the entry of a change that was not made. */
   readonly failureCode: string;
-  /** Is called once for a change that a newer release stored. That release settles the change. */
+  /** Called once for a change that a newer release stored. That release settles the change. */
   readonly onUnreadable: (changeId: string) => void;
 };
 
@@ -29,7 +29,7 @@ export type ChangeRecord = {
  * change may be in progress, although its lock is free: its process may have lost the lock.
  */
 const longestSeconds = 30;
-/** Rows that one statement reads. */
+/** Number of rows that one statement reads. */
 const batch = 100;
 /** Maximum number of changes of newer releases that a process reports. */
 const mostReported = 1_000;
@@ -39,7 +39,7 @@ export type StoredChange = Tuple & { readonly action: 'grant' | 'revoke' };
 type Row = StoredChange & { readonly changeId: string; readonly entry: string };
 type ReadableRow = StoredChange & { readonly changeId: string; readonly entry: AuditContent };
 
-/** Rows that were stored before a time, of one object or of all. */
+/** Rows that were stored before a time, of one object or of all objects. */
 type Part = { readonly before: string; readonly object?: string };
 
 type LeftChanges = {
@@ -73,7 +73,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
     });
   }
 
-  /** In pages, so that rows of newer releases, however many, do not hide others. */
+  /** The rows are read in pages, so that rows of newer releases, however many, do not hide others. */
   async function* pagesOf(
     sql: Database['sql'] | TransactionSql,
     { before, object }: Part,
@@ -98,7 +98,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
     return false;
   }
 
-  /** Under the lock. @returns whether there may be more */
+  /** Settles changes while the lock is held. @returns whether there may be more */
   async function settleSome(sql: TransactionSql, part: Part & { readonly object: string }): Promise<boolean> {
     const left: ReadableRow[] = [];
     for await (const rows of pagesOf(sql, part)) {
@@ -143,7 +143,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
           try {
             await settleIfFree({ object, before: time });
           } catch (error) {
-            // The object has too many tuples; every other error is one of all objects.
+            // The object has too many tuples; every other error concerns all objects.
             if (!(error instanceof RelationsModelError)) throw error;
             failure ??= error;
           }
@@ -157,7 +157,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
   };
 
   async function settleIfFree(part: Part & { readonly object: string }): Promise<void> {
-    // While the store does not answer, the lock stays free.
+    // This read comes before the lock is taken, so that the lock stays free while the store does not answer.
     await relations.tuplesOf(part.object);
     let hasMore = true;
     while (hasMore) {
@@ -168,7 +168,7 @@ export function createLeftChanges({ database, relations, audit }: RecordPorts, r
   }
 }
 
-/** Undefined for an entry that a newer release wrote. */
+/** Parses an audit entry; undefined for an entry that a newer release wrote. */
 function readEntry(text: string): AuditContent | undefined {
   try {
     return auditContentSchema.safeParse(JSON.parse(text)).data;

@@ -13,31 +13,37 @@ type TupleChange<Refusal extends string> = {
   /** 1 to 100 different tuples of the object, which are changed together. */
   readonly tuples: readonly Tuple[];
   readonly entryOf: (tuple: Tuple) => AuditContent;
-  /** Under the lock, before the tuples are read: why the author must not make the change. */
+  /** Called while the lock is held, before the tuples are read: the reason why the author must not make the change. */
   readonly refusalOfAuthor: () => Promise<Refusal | undefined>;
-  /** Why the tuples that the object has do not permit the change. Asked only if it changes something. */
+  /**
+   * The reason why the existing tuples of the object do not permit the change. Called only if the change has an effect.
+   */
   readonly refusalOfHeld: (held: readonly Tuple[]) => Refusal | undefined;
 };
 
 export type RecordedChanges = {
   /**
-   * Changes tuples of one object and adds the audit entry of each: all or nothing takes effect. Changes under one lock are made
-   * one at a time. A caller begins fewer than half as many at a time as the pool has connections: each needs a second one.
+   * Changes tuples of one object and adds the audit entry of each: all or nothing takes effect. Changes under one lock
+   * are made one at a time. A caller must run fewer concurrent changes than half of the connections of the pool,
+   * because each change needs a second connection.
    * @throws UndecidedChangeError, SqlUnavailableError: the change may have been made, and gets its entries later
    * @throws RelationsUnavailableError, RelationsModelError: no tuple has changed
    */
   change<Refusal extends string>(change: TupleChange<Refusal>): Promise<'changed' | 'unchanged' | Refusal>;
-  /** Adds the entries of changes that were left without one, once they are old enough. @throws like `change` */
+  /**
+   * Adds the entries of interrupted changes that have none, once they are old enough. @throws the errors of `change`
+   */
   settleLeft(): Promise<void>;
-  /** Whether an object has changes without an entry, and so must keep its tuples. */
+  /** Whether an object has changes without an entry, so that its tuples must be kept. */
   isLeft(object: string): Promise<boolean>;
 };
 
 /**
- * Changes of rights with their audit entries. Where the rights are in the database of the service, right and entry are
- * written in one transaction. A store outside of the database has no transaction with it: there a change is stored,
- * made, and removed in the transaction of its entry (docs/decisions/0179). The state of the store shows whether a
- * change was made only until the next change of the same tuple, so this waits for the entry of the previous one.
+ * Changes of rights with their audit entries. If the rights are in the database of the service, right and entry are
+ * written in one transaction. A store outside of the database has no common transaction with it: a change is recorded,
+ * made, and its record is removed in the transaction of its entry (docs/decisions/0179). The state of the store shows
+ * whether a change was made only until the next change of the same tuple, so that each change waits for the entry of
+ * the previous one.
  */
 export function createRecordedChanges(ports: RecordPorts, record: ChangeRecord): RecordedChanges {
   const { database, relations, audit } = ports;
@@ -61,7 +67,8 @@ export function createRecordedChanges(ports: RecordPorts, record: ChangeRecord):
       return { change_id: uuid(), object, relation, subject, action, entry: JSON.stringify(entry) };
     });
     const ids = rows.map((row) => row.change_id);
-    // Outside of this transaction: it must be there if the process dies after the next statement.
+    // This statement is outside of the transaction, because its row must exist if the process dies after the next
+    // statement.
     await database.sql`insert into ${database.sql(table)} ${database.sql(rows)}`;
     let isSent = false;
     try {
@@ -113,9 +120,9 @@ export function createRecordedChanges(ports: RecordPorts, record: ChangeRecord):
 }
 
 /**
- * The tuples that a change has to change. A request to the store that got no answer may still arrive: after a grant that is
- * visible it changes nothing more, so that another grant has nothing to do.
- * @throws RelationsUnavailableError for a tuple whose state a stored change may still change
+ * The tuples that a change still has to change. A request to the store that got no answer may still arrive: if its
+ * grant is already visible, its arrival changes nothing, so that another grant need not be made.
+ * @throws RelationsUnavailableError for a tuple whose state a recorded change may still change
  */
 function withoutMade(
   { action, tuples }: { readonly action: 'grant' | 'revoke'; readonly tuples: readonly Tuple[] },

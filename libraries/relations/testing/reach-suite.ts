@@ -7,7 +7,7 @@ import type { Tuple } from '../tuple.ts';
 const ann = 'user:ann';
 const names = ['a', 'b', 'c', 'd'];
 const t = (subject: string, relation: string, object: string): Tuple => ({ subject, relation, object });
-/** Relations that follow from tuples and groups only, and ones that follow from others too. */
+/** Relations that follow from tuples and groups only, and relations that also follow from others. */
 const asked: readonly (readonly [ObjectType, string])[] = [
   ['agent', 'view'],
   ['agent', 'invoke'],

@@ -29,7 +29,7 @@ export type RecordingService = {
 
 type OpenStore = (database: Database) => Promise<Relations>;
 
-/** A store of rights in which a change fails before or after it is made, or which waits before it answers. */
+/** A store of rights in which a change fails before or after it is made, or which delays its answer. */
 type Store = {
   fails?: 'before' | 'after' | undefined;
   whenAsked?: (object: string) => Promise<unknown>;
@@ -60,7 +60,9 @@ function outside(stored: Relations, state: Store): Relations {
 /** Seconds after which a change without an entry is settled. */
 const longest = 30;
 
-/** The changes of a service in one database and one store of rights, which each test finds empty. */
+/**
+ * Prepares the changes of a service in one database and one store of rights, which are empty at the start of each test.
+ */
 function prepareWorlds(service: RecordingService, openStore: OpenStore) {
   const { table, objects, relations } = service;
   const parts = new AsyncDisposableStack();
@@ -182,8 +184,8 @@ export function joinedChangesSuite(service: RecordingService, openStore: OpenSto
 }
 
 /**
- * The obligations of changes of rights with their audit entries, where the store of rights is outside of the database.
- * @param openStore opens an empty store, of which the suite uses nothing that joins a transaction
+ * The obligations of changes of rights with their audit entries, for a store of rights outside of the database.
+ * @param openStore opens an empty store; the suite does not use its ability to join a transaction
  */
 export function recordedChangesSuite(service: RecordingService, openStore: OpenStore): void {
   const { table, objects, relations, failureCode, lockOf } = service;
@@ -191,7 +193,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
   describe(`changes of rights in ${table}`, () => {
     const { tupleOf, openWorld } = prepareWorlds(service, openStore);
 
-    /** Stores old changes that are left, with numbers below those of every other change. */
+    /** Stores old interrupted changes, with numbers below those of all other changes. */
     function insertLeft(sql: Database['sql'], count: number, entry: string) {
       const { object, relation, subject } = tupleOf('newer');
       return sql`
@@ -268,7 +270,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
         expect(await world.change(action, shown)).toBe('unchanged');
         await expect(world.change(action, hidden)).rejects.toThrow('an earlier change is not settled');
         await expect(world.change(action, shown, hidden)).rejects.toThrow('an earlier change is not settled');
-        // The first one may still arrive.
+        // The request of the first change may still arrive.
         const opposite = action === 'grant' ? 'revoke' : 'grant';
         await expect(world.change(opposite, hidden)).rejects.toThrow('an earlier change is not settled');
         await world.age(longest);
@@ -384,7 +386,7 @@ export function recordedChangesSuite(service: RecordingService, openStore: OpenS
       },
     );
 
-    test('an entry that is not JSON is one of a newer release', async () => {
+    test('an entry that is not JSON is treated as an entry of a newer release', async () => {
       const world = await openWorld();
       await insertLeft(world.sql, 1, 'newer');
       await world.own.settleLeft();

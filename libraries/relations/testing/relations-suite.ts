@@ -5,7 +5,7 @@ import { type Relations, relationLimits, type Tuple } from '../ports.ts';
 import { RelationsModelError } from '../relations-error.ts';
 import { userSubject } from '../subject.ts';
 
-/** An empty store for one test. */
+/** Opens an empty store for one test. */
 type OpenEmptyRelations = () => Promise<Relations>;
 
 const ann = userSubject({ issuer: 'https://issuer.example', subject: 'ann' });
@@ -328,7 +328,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       expect(await relations.tuplesOf('collection:c')).toEqual([first]);
     });
 
-    test('a replacement has 1 to 100 tuples, and none of them in both lists', async () => {
+    test('a replacement has 1 to 100 tuples, and no tuple is in both lists', async () => {
       await using relations = await given(t(ann, 'view', 'agent:a0'));
       const tuples = Array.from({ length: relationLimits.tuples + 1 }, (_, at) => t(ann, 'view', `agent:a${at}`));
       const [old = t(ann, 'view', 'agent:a0'), ...others] = tuples;

@@ -10,14 +10,14 @@ const invisible = /[\u00ad\u200b-\u200d\u2060\ufeff]|\u0300|\u0301/g;
 
 /**
  * The terms of a text, in its order: words in lower case without accents of stress, compatibility forms and ё = е
- * unified, in Cyrillic and Latin script reduced to their Snowball stem. Texts and queries pass through the same function
- * for every engine, so that all of them index the same terms.
+ * unified, reduced to their Snowball stem in Cyrillic and Latin script. Every engine uses this function for texts and
+ * queries, so that all engines index the same terms.
  */
 export function analyse(text: string): readonly string[] {
   return termsOf(text, stemWord);
 }
 
-/** As analyse, for the text of a query: none of its words is kept. */
+/** Analyses the text of a query like `analyse`, but keeps none of its words in the cache. */
 export function analyseQuery(text: string): readonly string[] {
   return termsOf(text, stemPassingWord);
 }

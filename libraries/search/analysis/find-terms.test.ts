@@ -19,13 +19,13 @@ test.each([
   expect(marked(text, query)).toEqual(words);
 });
 
-test('at most the requested number of words is found, the first ones', () => {
+test('at most the requested number of words is found, beginning with the first word', () => {
   expect(marked('a harbour, b harbour, c harbour', 'harbour', 2)).toEqual(['harbour', 'harbour']);
   expect(marked('a harbour, b harbour', 'harbour', 2)).toEqual(['harbour', 'harbour']);
   expect(findTerms('a harbour', new Set(['harbour']), 0)).toEqual([]);
 });
 
-test('in a text of words, exactly those with a term of the query are found', () => {
+test('in a text of words, exactly the words with a term of the query are found', () => {
   const word = fc.constantFrom('harbour', 'harbours', 'ship', 'море', 'моря', 'x1', '42', 'ёлка');
   fc.assert(
     fc.property(fc.array(word), fc.array(word), fc.constantFrom(' ', ', ', '\n', '-'), (words, query, gap) => {

@@ -1,14 +1,14 @@
 import { analyse } from './analyse.ts';
 
-/** A part of a text, in UTF-16 units; `end` is the first one after it. */
+/** A part of a text, in UTF-16 units; `end` is the first unit after it. */
 type TextSpan = { readonly start: number; readonly end: number };
 
 /** Words in the form of a text, with the joiners and apostrophes that `analyse` unifies or removes. */
 const wordsOfText = /[\p{L}\p{M}\p{N}\u00ad\u200b-\u200d\u2060\ufeff]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**
- * The words of a text with one of the terms, in their order and at most `most`. A word of a text and a word of a query
- * have the same term if one is found by the other.
+ * The words of a text with one of the terms, in their order, at most `most` words. A word of a text and a word of a
+ * query have the same term if a search for one finds the other.
  */
 export function findTerms(text: string, terms: ReadonlySet<string>, most: number): readonly TextSpan[] {
   const found: TextSpan[] = [];

@@ -1,12 +1,15 @@
 import { snowballStem } from '#kit/text/snowball-stem';
 import { ownString } from '../own-string.ts';
 
-/** Words whose stems are kept; few texts have more distinct ones. Reaching it empties the cache. */
+/**
+ * Number of words whose stems are cached; few texts have more different words. When the number is reached, the cache is
+ * emptied.
+ */
 const mostKept = 50_000;
 
 const stems = new Map<string, string>();
 
-/** As snowballStem; stems are kept, because stored texts repeat their words. */
+/** The stem of `snowballStem`; stems are cached, because stored texts repeat their words. */
 export function stemWord(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
@@ -17,7 +20,7 @@ export function stemWord(word: string): string {
   return stem;
 }
 
-/** As stemWord, for a word that must not stay in memory. */
+/** The stem of a word that must not be kept in memory. */
 export function stemPassingWord(word: string): string {
   return stems.get(word) ?? snowballStem(word);
 }

@@ -10,7 +10,7 @@ export function blockOf(entries: readonly IndexEntry[]): EntryBlock {
   };
 }
 
-/** Without the terms and the vector, which would stay in memory with it. */
+/** The object has neither the terms nor the vector, which would otherwise stay in memory with it. */
 function scopeOf({ group, labels, attributes }: IndexEntry): EntryScope {
   return { group, labels, attributes };
 }

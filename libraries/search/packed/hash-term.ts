@@ -2,9 +2,9 @@
 export type TermHash = { readonly high: number; readonly low: number };
 
 /**
- * The hash of a term, by which packed entries and the embedded index name it: MurmurHash3 over its UTF-16 units, with one
- * seed for each half. Among a million terms two have the same hash with a probability of about 3 in 10^8. The function is
- * part of the stored format.
+ * The hash that stands for a term in packed entries and in the embedded index: MurmurHash3 over its UTF-16 units, with
+ * one seed for each half. The probability that two of a million terms have the same hash is about 3 in 10^8. The
+ * function is part of the stored format.
  */
 export function hashTerm(term: string): TermHash {
   return { high: hashUnits(term, 0x9747b28c), low: hashUnits(term, 0x3c6ef372) };

@@ -1,4 +1,4 @@
-/** Occurrences of a term in one row beyond this count add nothing to its score. */
+/** Maximum number of counted occurrences of a term in one row; further occurrences add nothing to its score. */
 const mostOccurrences = 255;
 
 /** A row and how often a term occurs in it, in 32 bits; memory ends long before the 16 million rows that fit. */

@@ -14,11 +14,11 @@ export const mostPacked = 65_535;
 type PackedTerm = TermHash & { readonly occurrences: number[] };
 
 /**
- * The content of entries in one block of bytes, which an index takes over without reading words or stemming again; made
- * once, where the entries are stored. All numbers have 32 bits, little-endian: the header; for each entry the end of its id,
- * its number of terms and 1 if it has a vector; for each distinct term both halves of its hash and the end of its
- * occurrences; the occurrences by term, each as entry * 256 + count; the vectors one after another; then the ids in
- * UTF-8.
+ * The content of entries in one block of bytes, which an index uses without splitting and stemming the texts again; the
+ * block is made once, when the entries are stored. All numbers have 32 bits, little-endian: the header; for each entry
+ * the end of its id, its number of terms and 1 if it has a vector; for each distinct term both halves of its hash and
+ * the end of its occurrences; the occurrences by term, each as entry * 256 + count; the vectors one after another; then
+ * the ids in UTF-8.
  * @throws Error for more than 65,535 entries, or vectors of different lengths
  */
 export function packEntries(entries: readonly EntryContent[]): Uint8Array<ArrayBuffer> {

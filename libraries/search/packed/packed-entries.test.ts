@@ -14,7 +14,7 @@ const read = (bytes: Uint8Array): PackedRows => {
   if (rows === undefined) throw new Error('the block was not read');
   return rows;
 };
-/** For each entry how often each hash occurs in it. */
+/** For each entry, how often each hash occurs in it. */
 const counted = ({ ids, high, low, ends, occurrences }: PackedRows) => {
   const counts = ids.map(() => ({}) as Record<string, number>);
   for (const [no, end] of ends.entries()) {
@@ -67,7 +67,7 @@ describe('packed entries', () => {
     expect([...rows.lengths]).toEqual([300]);
   });
 
-  test('a block contains as many entries as fit, and one more is refused', () => {
+  test('a block contains as many entries as fit, and one more entry is refused', () => {
     const many = Array.from({ length: mostPacked }, (_, at) => ({ id: String(at), terms: [] }));
     expect(read(packEntries(many)).ids).toHaveLength(mostPacked);
     expect(() => packEntries([...many, { id: 'x', terms: [] }])).toThrow('at most 65535');

@@ -5,22 +5,22 @@ export type PackedRows = {
   readonly ids: readonly string[];
   /** Number of terms of each entry. */
   readonly lengths: Uint32Array;
-  /** For each entry 1 if it has a vector. */
+  /** For each entry, 1 if it has a vector. */
   readonly hasVector: Uint32Array;
   /** Hashes of the distinct terms. */
   readonly high: Uint32Array;
   readonly low: Uint32Array;
-  /** For each distinct term the end of its part of `occurrences`. */
+  /** For each distinct term, the end of its part of `occurrences`. */
   readonly ends: Uint32Array;
-  /** Entry * 256 + count. */
+  /** The occurrences, each as entry * 256 + count. */
   readonly occurrences: Uint32Array;
-  /** 0 without vectors. */
+  /** Dimension of the vectors; 0 without vectors. */
   readonly dimensions: number;
-  /** Those of the entries that have one, one after another. */
+  /** The vectors of the entries that have one, one after another. */
   readonly vectors: Float32Array;
 };
 
-/** Reads what `packEntries` wrote; undefined for another layout or an incomplete block. */
+/** Reads the result of `packEntries`; undefined for another layout or an incomplete block. */
 export function readPacked(given: Uint8Array): PackedRows | undefined {
   // Numbers of 32 bits require an aligned offset.
   const bytes = given.byteOffset % 4 === 0 ? given : Uint8Array.from(given);

@@ -30,7 +30,7 @@ const attributes = fc.dictionary(path, fc.oneof(scalar, fc.array(scalar, { maxLe
   noNullPrototype: true,
 });
 
-/** Labels of a caller, in part unknown ones. */
+/** Labels of a caller, including unknown labels. */
 export const callerLabels = fc.oneof(fc.constant('every' as const), fc.subarray([...labels, 'group:none']));
 
 const comparison: fc.Arbitrary<Comparison> = fc.oneof(
@@ -66,7 +66,7 @@ const groupWrite = fc.record({
   contents: fc.array(content, { maxLength: 4 }),
 });
 
-/** Successive writes, each replacing the content of one group. */
+/** Successive writes, each of which replaces the content of one group. */
 export const writes: fc.Arbitrary<readonly (readonly IndexChange[])[]> = fc
   .array(groupWrite, { minLength: 1, maxLength: 8 })
   .map((list) =>
@@ -78,7 +78,7 @@ export const writes: fc.Arbitrary<readonly (readonly IndexChange[])[]> = fc
     ),
   );
 
-/** The changes that give a group its new entries and remove the others. */
+/** The changes that give a group its new entries and remove its other entries. */
 export function replaceGroup(group: string, entries: readonly IndexEntry[]): readonly IndexChange[] {
   return [
     ...entries.map((entry): IndexChange => ({ kind: 'put', entry })),
@@ -93,7 +93,7 @@ export const bothLegs: fc.Arbitrary<readonly Leg[]> = fc
     { kind: 'vector', vector: near },
   ]);
 
-/** An entry with one label, one term and one vector, changed by `with`. */
+/** An entry with one label, one term and one vector; `changed` replaces some members. */
 export function entryOf(id: string, changed: Partial<IndexEntry> = {}): IndexEntry {
   return { id, group: id, labels: ['public'], attributes: {}, terms: ['книг'], vector: unit(1, 0, 0, 0), ...changed };
 }

@@ -3,11 +3,11 @@ import { readPartitions } from '../read-partitions.ts';
 
 type Kept = { entries: Map<string, IndexEntry>; numbers: Map<string, bigint>; changeNo: bigint };
 
-/** Tables of entries in memory, which number their changes as a database would, read as those of a database are. */
+/** Tables of entries in memory, which number their changes like a database and are read in the same way. */
 export class MemorySource implements PartitionSource {
   /** The error with which reads reject; undefined if the source answers. */
   failure: Error | undefined;
-  /** Groups that ended with this change or before it were removed. */
+  /** Groups that ended with this change or an earlier one were removed. */
   forgottenThrough = 0n;
   /** Called before each page of a load. */
   beforePage: (() => Promise<void>) | undefined;
@@ -16,7 +16,7 @@ export class MemorySource implements PartitionSource {
   /** The reading of changed entries rejects after so many pages; undefined if it does not. */
   failAfterPages: number | undefined;
   loads = 0;
-  /** Minimum bytes of each entry; undefined if the source cannot tell the size of a partition. */
+  /** Minimum number of bytes of each entry; undefined if the source cannot state the size of a partition. */
   bytesOfEntry: number | undefined;
   readonly #partitions = new Map<string, Kept>();
   readonly #source: PartitionSource;

@@ -5,7 +5,7 @@ import { SearchUnavailableError } from '../search-error.ts';
 import { ExpectedSearch } from './expected-search.ts';
 import { bothLegs, callerLabels, condition, entryOf, replaceGroup, unit, writes } from './generated-entries.ts';
 
-/** An empty index for one test, with a replacement for its database. */
+/** An empty index for one test, with a source that replaces its database. */
 export type SearchWorld = AsyncDisposable & {
   readonly index: SearchIndex;
   /** Writes and commits changes as a service does; the number of the commit. */

@@ -3,7 +3,7 @@ import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts';
 
 /** The traffic of the proxy. Parsing of statements is not counted: each connection does it once. */
 type Exchanged = {
-  /** Statements that ended, failed ones included. */
+  /** Number of ended statements, including failed ones. */
   readonly statements: number;
   readonly rows: number;
   readonly rowBytes: number;
@@ -11,7 +11,7 @@ type Exchanged = {
   readonly parameterBytes: number;
 };
 
-/** A proxy before a PostgreSQL server that counts statements and rows in both directions. */
+/** A proxy between clients and a PostgreSQL server that counts statements and rows in both directions. */
 type CountingProxy = PostgresProxy & {
   /** The traffic since the last call. */
   take(): Exchanged;
@@ -73,7 +73,7 @@ function readMessages(
   });
 }
 
-/** Bytes of a Bind message after the names of its portal and statement, which end with a zero byte. */
+/** Bytes of a Bind message after the names of its portal and statement, each of which ends with a zero byte. */
 function parametersOf(bind: Buffer): number {
   const portalEnd = bind.indexOf(0) + 1;
   return bind.length - (bind.indexOf(0, portalEnd) + 1);

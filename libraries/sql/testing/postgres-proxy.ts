@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from '#kit/testing/loopback';
 
-/** One connection of a client and the connection to the server that belongs to it. */
+/** One connection of a client, and the connection to the server that belongs to it. */
 type ProxiedConnection = {
   readonly client: Socket;
   readonly database: Socket;
@@ -16,8 +16,8 @@ export type PostgresProxy = AsyncDisposable & {
 };
 
 /**
- * A proxy in front of PostgreSQL. The end of one side of a connection ends the other.
- * @param databaseUrl without TLS, so that messages can be read
+ * A proxy between clients and PostgreSQL. When one side of a connection ends, the other side is ended.
+ * @param databaseUrl a URL without TLS, so that messages can be read
  * @param carry is called once for each connection, and forwards the bytes of both sides
  */
 export async function startPostgresProxy(

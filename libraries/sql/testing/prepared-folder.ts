@@ -23,8 +23,8 @@ export function writePassword(folder: string): void {
 }
 
 /**
- * A folder with the password file and the data of a server that was started once and shut down. It is kept in the cache
- * folder of the user, because a copy takes a tenth of the time of a first start.
+ * A folder with the password file and the data of a server that was started once and shut down. The folder is kept in
+ * the cache folder of the user, because a copy takes a tenth of the time of a first start.
  */
 export async function preparedFolder(): Promise<string> {
   const digest = createHash('sha256');
@@ -37,7 +37,7 @@ export async function preparedFolder(): Promise<string> {
     await prepare(unfinished);
     renameSync(unfinished, prepared);
   } catch (error) {
-    // Another process may have prepared it at the same time.
+    // Another process may have prepared the folder at the same time.
     if (!existsSync(prepared)) throw error;
   } finally {
     rmSync(unfinished, { recursive: true, force: true });

@@ -8,7 +8,7 @@ type Reading<T> = {
 
 /**
  * Runs statements in one transaction and counts the rows of a table that they read.
- * @param table schema and name
+ * @param table the schema and the name of the table
  * @param settings runs before the count begins
  */
 export function readingRows<T>(

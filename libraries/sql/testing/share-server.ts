@@ -7,8 +7,8 @@ let broker: Server | undefined;
 let server: Promise<TestServer> | undefined;
 
 /**
- * Global setup of vitest: answers test files with the address of one PostgreSQL, which the first of them starts. A run
- * whose files need no database starts none.
+ * Global setup of vitest: sends test files the address of one PostgreSQL, which is started for the first of them. A run
+ * whose files need no database starts no server.
  */
 export async function setup(): Promise<void> {
   broker = createServer(async (_request, response) => {
@@ -25,7 +25,7 @@ export async function setup(): Promise<void> {
   process.env[sharedServerVariable] = `http://127.0.0.1:${(broker.address() as AddressInfo).port}`;
 }
 
-/** Global teardown: vitest calls it in its own process after the last test file. */
+/** Global teardown, which vitest calls in its own process after the last test file. */
 export async function teardown(): Promise<void> {
   delete process.env[sharedServerVariable];
   broker?.close();

@@ -1,12 +1,14 @@
 import { createDatabase, startTestServer, type TestDatabase } from './test-server.ts';
 
-/** Names the address at which a run of vitest answers with its PostgreSQL. */
+/** The environment variable with the address at which a run of vitest returns the address of its PostgreSQL. */
 export const sharedServerVariable = 'PORTCULLIS_SHARED_POSTGRES';
 
 /** A server for databases of tests that neither stop it nor change its settings. */
 export type DatabaseServer = AsyncDisposable & { createDatabase(): Promise<TestDatabase> };
 
-/** The server that all files of one run of vitest share; outside of such a run, a server of the caller. */
+/**
+ * The server that all files of one run of vitest share; outside of such a run, a new server that belongs to the caller.
+ */
 export async function openSharedServer(): Promise<DatabaseServer> {
   const address = process.env[sharedServerVariable];
   if (address === undefined) return startTestServer();

@@ -4,7 +4,7 @@ import { missingPostgres, startTestServer, type TestDatabase, type TestServer } 
 
 export { missingPostgres, startTestServer, type TestDatabase, type TestServer } from './test-server.ts';
 
-/** The title of a suite that needs PostgreSQL; if it is missing the title contains the reason. */
+/** The title of a suite that needs PostgreSQL; if PostgreSQL is missing, the title contains the reason. */
 export function onPostgres(title: string): string {
   return missingPostgres === undefined ? title : `${title} (${missingPostgres})`;
 }
@@ -18,7 +18,7 @@ export function testServer(): Promise<TestServer> {
 }
 
 /**
- * A fresh database on the server that the files of a run share. A suite that needs one is
+ * A fresh database on the server that the files of a run share. A suite that needs a database is written
  * `describe.skipIf(missingPostgres !== undefined)(onPostgres('title'), …)`.
  */
 export async function openTestDatabase(): Promise<TestDatabase> {

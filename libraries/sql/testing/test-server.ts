@@ -30,7 +30,9 @@ export type TestDatabase = AsyncDisposable & {
   readonly database: Database;
   /** Opens another pool to the test database; the caller disposes it. */
   connect(options?: Partial<ConnectOptions>): Database;
-  /** Another database with the same content, as a restored dump has it. Connections to this one are ended first. */
+  /**
+   * Creates another database with the same content, like a restored dump. Connections to this database are ended first.
+   */
   copy(): Promise<TestDatabase>;
 };
 
@@ -42,7 +44,10 @@ export type TestServer = AsyncDisposable & {
   createDatabase(): Promise<TestDatabase>;
 };
 
-/** The embedded PostgreSQL, as in standalone: in `folder`, which it creates at the first start, or in a copy of a prepared one. */
+/**
+ * Starts the embedded PostgreSQL as standalone does: in `folder`, which is created at the first start, or in a copy of
+ * a prepared folder.
+ */
 export async function startTestServer(
   options: { readonly folder?: string; readonly listen?: string } = {},
 ): Promise<TestServer> {
@@ -123,8 +128,8 @@ async function dropDatabase(admin: Database, name: string, attempts = 5): Promis
 }
 
 /**
- * Ends the connections to a database but for an autovacuum worker, which belongs to the superuser: the server itself ends
- * it for the statement that follows, and waits for the others.
+ * Ends the connections to a database, except that of an autovacuum worker, which belongs to the superuser: the server
+ * itself ends it for the statement that follows, and waits for the other connections.
  */
 async function endConnections({ sql }: Database, name: string): Promise<void> {
   await sql`

@@ -81,7 +81,7 @@ test('a version check that exceeds its timeout is late, and its child process is
   expect(await createVersionChecks({ timeoutMs: 1 }).check(lowCode, signal)).toEqual({ kind: 'late' });
 });
 
-test('a version check that exceeds its memory is late, and one whose memory is enough is not', async () => {
+test('a version check that exceeds its memory is late, and a check whose memory is enough is not late', async () => {
   expect(await createVersionChecks({ heapMib: 8 }).check(lowCode, signal)).toEqual({ kind: 'late' });
   expect(await createVersionChecks({ heapMib: 96 }).check(lowCode, signal)).toMatchObject({ kind: 'loaded' });
 });

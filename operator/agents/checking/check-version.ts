@@ -8,7 +8,10 @@ import type { VersionJob, VersionVerdict } from './version-check.ts';
 
 const modeNames = { a2a_agent: 'A2A', mcp_tool: 'MCP' } as const;
 
-/** Checks the size of the texts, then parses the flow, the manifest and the tests in this order, and runs the tests one after the other. */
+/**
+ * Checks the size of the texts, then parses the flow, the manifest and the tests in this order, and runs the tests one
+ * after another.
+ */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
   const tooLarge = job.hasRun === true ? undefined : versionSizeProblem(job);
   if (tooLarge !== undefined) return refused('flow', [tooLarge]);

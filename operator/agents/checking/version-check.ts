@@ -10,7 +10,10 @@ export const versionJobSchema = z.strictObject({
   manifest: z.string(),
   tests: z.string(),
   subflows: z.array(z.string()).optional(),
-  /** Whether the version has run, so that its size is no question any more: an earlier release may have had no limit for it. */
+  /**
+   * Whether the version has already run. Then its size is not checked again, because an earlier release may have had no
+   * limit.
+   */
   hasRun: z.boolean().optional(),
 });
 export type VersionJob = z.infer<typeof versionJobSchema>;
@@ -42,7 +45,7 @@ export const versionVerdictSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('loaded'),
     published: publishedSchema,
-    /** An image has none. */
+    /** Number of tests; 0 for an image. */
     tests: z.int().min(0),
     failed: z.array(z.string()),
   }),

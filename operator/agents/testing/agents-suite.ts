@@ -6,11 +6,11 @@ import { sampleVersion } from './sample-version.ts';
 /** An adapter that runs agent versions, with functions by which a test disturbs them. */
 export type AgentsPlace = AsyncDisposable & {
   readonly agents: AgentHost;
-  /** Starts the requested process, if it does not start without it. */
+  /** Starts the requested process, if the adapter does not start it without this call. */
   start(name: string): Promise<void>;
   /** Makes the process of the version fail. */
   fail(name: string): Promise<void>;
-  /** Creates another operator's adapter at the same place, after this one has ended. */
+  /** Creates the adapter of a later operator at the same place, after this one has ended. */
   succeed(): Promise<AgentHost>;
 };
 

@@ -15,7 +15,7 @@ export function sampleImage(mode: 'A2A' | 'MCP' = 'A2A'): AgentVersion {
   return parse(readFileSync(join(folder, `${name}.yaml`), 'utf8')) as AgentVersion;
 }
 
-/** Its bundle, with another spec where one is given. */
+/** Makes the bundle of the sample image, with another spec if one is given. */
 export function sampleImageBundle(mode: 'A2A' | 'MCP' = 'A2A', change: Partial<AgentVersion['spec']> = {}): SdkBundle {
   const { spec: sample, ...rest } = sampleImage(mode);
   const spec = { ...sample, ...change };

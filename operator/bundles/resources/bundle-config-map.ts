@@ -1,6 +1,6 @@
 import type { ConfigMap } from '#kube/client/builtin-types';
 
-/** Annotation that holds the whole digest; the name contains only a part of it. */
+/** The annotation that contains the complete digest; the name of the object contains only a part of the digest. */
 export const digestAnnotation = 'portcullis.dev/digest';
 
 /** The key of the bundle in its ConfigMap. */
@@ -23,7 +23,7 @@ export function bundleMapName(digest: string): string {
   return `portcullis-bundle-${digest.slice(0, 16)}`;
 }
 
-/** A bundle, which never changes. It has no owner, because workloads share it. */
+/** The ConfigMap of a bundle. It never changes, and has no owner, because workloads share it. */
 export function makeBundleMap(digest: string, bytes: Buffer): ConfigMap {
   return {
     apiVersion: 'v1',

@@ -6,7 +6,7 @@ import type { BundleStore } from '../ports.ts';
 /** A store, and access to the stored objects for tests. */
 export type BundlePlace = AsyncDisposable & {
   readonly store: BundleStore;
-  /** The stored bytes as processes read them; undefined if there are none. */
+  /** Reads the stored bytes as processes read them; undefined if there are none. */
   read(digest: string): Promise<string | undefined>;
   /** Removes a bundle as a user would. */
   remove(digest: string): Promise<void>;

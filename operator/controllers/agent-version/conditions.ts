@@ -8,7 +8,7 @@ type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 type Leaving = Extract<AgentVersionResult, { readonly kind: 'held' | 'called' | 'draining' }>;
 type Running = Extract<AgentVersionResult, { readonly kind: 'running' }>;
 
-/** Limit of names or problems in one message. */
+/** Maximum number of names or problems in one message. */
 const mostNames = 5;
 
 /** The conditions of a version at the end of a pass, summary first. While the version drains, only Ready changes. */
@@ -196,12 +196,12 @@ function sentenceOf({ reason, message }: AgentHostProblem): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
-/** A capability problem begins with its code, which is the answer of a refused registration. */
+/** A capability problem begins with its code, which is also the code of a refused registration. */
 function problemText({ code, message }: AgentProblem): string {
   return code === 'advertised_capability_unavailable' ? `${code}: ${message}` : message;
 }
 
-/** Why a process does not serve its version; undefined if it is ready. */
+/** The reason why a process does not serve its version; undefined if it is ready. */
 function processFault(observed: AgentObservation | undefined): Aspect | undefined {
   if (observed === undefined) return no('Ready', 'ProcessEnded', 'No process of the version runs.');
   const { state, problem } = observed;

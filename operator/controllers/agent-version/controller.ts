@@ -40,7 +40,7 @@ type AgentVersionControllerOptions = {
   readonly stores: Pick<Stores, 'agentVersions' | 'agentRoutes' | 'reports'>;
   readonly history: Pick<Caches, 'removalOfAgentRoute'>;
   readonly checks: VersionChecks;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly host: AgentHost | undefined;
   readonly environment: () => Pick<Environment, 'connections'>;
   readonly clock: Clock;
@@ -50,10 +50,13 @@ type AgentVersionControllerOptions = {
 
 type Issued = Required<Pick<AgentRequest, 'bundle' | 'modes'>> & { readonly workload: string };
 
-/** Checks each version, runs its tests, and keeps the process of a version that passed running until it is deleted. */
+/**
+ * Checks each version, runs its tests, and keeps the process of a version that passed them running until the version is
+ * deleted.
+ */
 export function createAgentVersionController(options: AgentVersionControllerOptions) {
   const { client, stores, history, checks, host, environment, clock, logger, events } = options;
-  /** Keyed by UID: the spec of a version never changes, and neither does its verdict. */
+  /** Verdicts by UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
   const known = new Map<string, string>();
@@ -88,7 +91,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
           if (issued === undefined) throw new TypeError('a version without a bundle was to run');
           host?.ensure({ name: issued.workload, resource: name, bundle: issued.bundle, modes: issued.modes });
           break;
-        // The first observation is reported as a change. A state that is not known yet does not replace a known one.
+        // The first observation is reported as a change. An unknown state does not replace a known state.
         case 'wait':
           return decided.afterMs === undefined ? { kind: 'settled' } : { kind: 'waiting', afterMs: decided.afterMs };
         case 'let_go':
@@ -114,12 +117,14 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     return spec.lowCode === undefined ? checkImage(spec) : await checks.check({ ...spec.lowCode, hasRun }, signal);
   }
 
-  /** Whether the checks of the version were late before, also those of an earlier operator. */
+  /** Whether earlier checks of the version exceeded their timeout, including the checks of an earlier operator. */
   function wasLate({ metadata, status }: Stored<AgentVersion>): boolean {
     return late.has(metadata.uid) || status?.conditions?.some(({ reason }) => reason === checksTimedOut) === true;
   }
 
-  /** The verdict of the version; undefined if there is none, or if late checks are due again. */
+  /**
+   * The verdict about the version; undefined if there is none, or if checks that exceeded their timeout are due again.
+   */
   function verdictOf(uid: string): VersionOutcome | undefined {
     const outcome = outcomes.get(uid);
     return outcome?.kind === 'late' && late.pauseOf(uid) === 0 ? undefined : outcome;
@@ -132,7 +137,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     const { publicUrl, build } = host;
     const bundle = makeAgentBundle(resource, outcome.published, { namespace: client.namespace, publicUrl });
     const { digest, workload } = resource.status ?? {};
-    // An upgrade of the operator starts no second process while one of an earlier build runs.
+    // After an upgrade, the operator starts no second process while a process of an earlier build runs.
     const keeps = workload !== undefined && digest === bundle.digest && host.runs(workload);
     const name = keeps ? workload : agentWorkloadName(bundle, build);
     return { bundle, workload: name, modes: outcome.published.modes };
@@ -198,7 +203,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
   return { reconcile };
 }
 
-/** The workload of this build, and that of an earlier build that the status names. */
+/** The workload of this build, and the workload of an earlier build that the status names. */
 function workloadsOf({ status }: Stored<AgentVersion>, issued: Issued | undefined): ReadonlySet<string> {
   return new Set([status?.workload, issued?.workload].filter((name) => name !== undefined));
 }

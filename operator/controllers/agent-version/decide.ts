@@ -30,7 +30,7 @@ type AgentVersionStep =
   /** Adds the finalizer before a process starts, so that the process ends before the resource is deleted. */
   | { readonly kind: 'adopt' }
   | { readonly kind: 'run' }
-  /** Nothing is known of the process yet: waits for its first observation, or for a time. */
+  /** The state of the process is not known yet: waits for its first observation, or for a time. */
   | { readonly kind: 'wait'; readonly afterMs?: number }
   /** Ends the process of the version, then removes the finalizer of the AgentVersion. */
   | { readonly kind: 'let_go' }
@@ -53,7 +53,7 @@ export function decideAgentVersion(s: AgentVersionSnapshot): AgentVersionStep {
   return settle({ kind: 'running', tests, hasCard: published.modes.includes('A2A'), observed, missing: s.missing });
 }
 
-/** How long a deletion waits for an observation of a process that may run, milliseconds. */
+/** How long a deletion waits for an observation of a process that may still run, milliseconds. */
 const observationMs = 10_000;
 const lookAgainMs = 500;
 
@@ -70,8 +70,8 @@ function leave(s: AgentVersionSnapshot): AgentVersionStep {
 }
 
 /**
- * The process of a version that its agent serves runs on, even after a restart of the operator. A state that is not known yet does
- * not replace a known one.
+ * The process of a version that its agent serves keeps running, even after a restart of the operator. An unknown state
+ * does not replace a known state.
  */
 function hold(s: AgentVersionSnapshot, agent: string): AgentVersionStep {
   const { outcome, observed } = s;

@@ -1,14 +1,14 @@
 /**
- * Pause until the first repetition, which doubles up to the longest, and until another check while one runs,
- * milliseconds.
+ * Pauses in milliseconds: until the first repetition, doubling up to the longest; and until the next attempt while
+ * another check is running.
  */
 export const latePauses = { firstMs: 60_000, longestMs: 3_600_000, busyMs: 2_000 } as const;
 
 type LateVersion = { readonly pauseMs: number; readonly dueAt: number };
 
 /**
- * Repetitions of the checks that exceeded their timeout. Each uses a core for its whole timeout, so that they are repeated ever more
- * rarely and one at a time: the checks of other versions keep a place.
+ * Repetitions of the checks that exceeded their timeout. Each check uses a core for its whole timeout, so that the
+ * checks are repeated with growing pauses and one at a time, which leaves a core for the checks of other versions.
  */
 type LateChecks = {
   /** Notes that the checks of the version were late once more. */
@@ -17,7 +17,7 @@ type LateChecks = {
   has(uid: string): boolean;
   /** Milliseconds until the checks of the version are repeated; 0 if they are due, or were not late. */
   pauseOf(uid: string): number;
-  /** Runs a repetition; undefined if another one runs. */
+  /** Runs a repetition; undefined if another repetition is running. */
   repeat<T>(check: () => Promise<T>): Promise<T> | undefined;
 };
 

@@ -16,16 +16,16 @@ export type AgentVersionSnapshot = {
   readonly isConfigured: boolean;
   /** Whether the version is an image that this installation cannot run. */
   readonly isForeignImage: boolean;
-  /** Absent until the version was checked. */
+  /** The verdict about the version; absent until the version was checked. */
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
   /** The required connections that the environment does not have for the agent, one sentence each. */
   readonly missing: readonly string[];
-  /** Whether `ensure` of the adapter was called for the version, so that a process of it runs. */
+  /** Whether `ensure` of the adapter was called for the version, so that its process runs. */
   readonly isWanted: boolean;
-  /** Whether a process of the version may run, also one that an earlier operator started. */
+  /** Whether a process of the version may run, including a process that an earlier operator started. */
   readonly mayRun: boolean;
-  /** Absent while nothing is known of a process. */
+  /** The observation of the process; absent while its state is not known. */
   readonly observed: AgentObservation | undefined;
 };

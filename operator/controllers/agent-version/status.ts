@@ -6,8 +6,7 @@ import { agentVersionConditions } from './conditions.ts';
 import type { AgentVersionResult } from './decide.ts';
 
 /**
- * The status at the end of a pass. Ids and digest that were issued are kept; card and address are
- * those of the running process.
+ * The status at the end of a pass. Issued ids and digests are kept; card and address are those of the running process.
  */
 export function makeAgentVersionStatus(
   { metadata, status }: Stored<AgentVersion>,

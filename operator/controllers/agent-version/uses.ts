@@ -7,8 +7,9 @@ import type { AgentVersionSnapshot } from './snapshot.ts';
 type Uses = Pick<AgentVersionSnapshot, 'routedBy' | 'users'>;
 
 /**
- * The route that lists a version, and the gateway replicas, ready or not, that have calls of it or that may not have seen
- * the change or the deletion of the route of its agent, so that a call may still begin.
+ * The route that lists a version, and the gateway replicas, ready or not, that have calls of the version. A replica
+ * that may not have seen the change or the deletion of the agent's route is included, because a call may still begin
+ * there.
  */
 export function usesOf(
   {

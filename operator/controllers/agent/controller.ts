@@ -40,7 +40,7 @@ export type AgentAuthority = {
 type AgentControllerOptions = Omit<AgentWorld, 'exposure'> & {
   readonly client: KubeClient;
   readonly stores: Pick<Stores, 'agents' | 'agentRoutes'>;
-  /** Absent where the operator has no store of relations. */
+  /** The rights on agents; absent if the operator has no store of relations. */
   readonly authority: AgentAuthority | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,7 +58,7 @@ type Settled = {
 /** Keeps the route of each Agent and the rights on it as its resource declares them. */
 export function createAgentController(options: AgentControllerOptions) {
   const { client, stores, host, authority, clock, logger, events } = options;
-  /** Keyed by name: the rights that were compared a short time ago. */
+  /** For each Agent, by name: the rights that were compared a short time ago. */
   const settled = new Map<string, Settled>();
   const world: AgentWorld = { ...options, exposure: authority?.exposure ?? 'R1' };
 
@@ -192,7 +192,7 @@ export function createAgentController(options: AgentControllerOptions) {
   return { reconcile };
 }
 
-/** Whether the store of rights could not be asked. */
+/** Whether the store of rights did not answer. */
 function isAway(rights: AgentSnapshot['rights']): boolean {
   return rights === 'away' || rights === 'refused';
 }

@@ -22,7 +22,7 @@ type AgentStep =
   | { readonly kind: 'nothing' }
   /** Adds the finalizer before rights are granted and a route is written. */
   | { readonly kind: 'adopt' }
-  /** Makes the rights in the store of relations those of the spec. */
+  /** Changes the rights in the store of relations to those of the spec. */
   | { readonly kind: 'grant' }
   | { readonly kind: 'write'; readonly spec: AgentRouteSpec }
   /** Deletes the route. */
@@ -41,7 +41,7 @@ export function decideAgent(s: AgentSnapshot): AgentStep {
   const { route } = s;
   const spec = planRoute(s);
   const isWritten = route !== undefined && sameJson(route, spec);
-  // Without a route nothing can be called yet, and the rights of an earlier Agent of this name may still be stored.
+  // Without a route no call is possible yet, and the rights of an earlier Agent with this name may still be stored.
   const mayWrite = route !== undefined || (spec.served !== undefined && s.rights === 'consistent');
   if (!isWritten && mayWrite) return { kind: 'write', spec };
   return settle({ kind: 'routed', route, state: stateOf(s) });

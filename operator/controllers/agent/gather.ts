@@ -18,10 +18,10 @@ import type { AgentReplicaView, AgentSnapshot, VersionView } from './snapshot.ts
 export type AgentWorld = {
   readonly stores: Pick<Stores, 'agentVersions' | 'reports'>;
   readonly history: Pick<Caches, 'removalOfAgentRoute'>;
-  /** Absent where the installation does not run agents. */
+  /** The host of agents; absent if the installation does not run agents. */
   readonly host: AgentHost | undefined;
   readonly environment: () => Pick<Environment, 'connections'>;
-  /** The target of a served policy; undefined while none is known. */
+  /** Returns the target of a served policy; undefined while it is not known. */
   readonly servedTarget: (policy: string) => ServedTarget | undefined;
   readonly namespace: string;
   readonly exposure: AgentRouteSpec['exposure'];
@@ -57,7 +57,7 @@ export function gatherAgent(
   };
 }
 
-/** The version of a name for one Agent, by the present report of its process. */
+/** The version with a name for one Agent, according to the present report of its process. */
 function viewOf(world: AgentWorld, agent: string, name: string): VersionView {
   const version = world.stores.agentVersions.get(name);
   if (version === undefined) return { kind: 'absent' };
@@ -102,8 +102,8 @@ const { nodes, modelTokens, outputBytes } = flowLimits.run;
 const budget = { nodes: nodes.max, modelTokens: modelTokens.max, outputBytes: outputBytes.max } as const;
 
 /**
- * A version stays listed while its process is unavailable. It is removed when the AgentVersion is deleted, or is being
- * deleted and only calls that name the version reach it.
+ * A version stays listed while its process is unavailable. It is removed when the AgentVersion is deleted, or when the
+ * AgentVersion is being deleted and only calls that name the version reach it.
  */
 function listedNow(
   world: AgentWorld,

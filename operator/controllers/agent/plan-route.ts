@@ -9,8 +9,8 @@ export function ownRoute({ route }: Pick<AgentSnapshot, 'route'>): AgentRouteSpe
 
 /**
  * The route that the replicas should load. A version is served or tried only when its probe has succeeded and no
- * replica has rejected it; until then the current one stays. Until a change is confirmed, the versions that were
- * confirmed before stay listed, so that the change can be undone.
+ * replica has rejected it; until then the current version stays in the route. Until a change is confirmed, the
+ * previously confirmed versions stay listed, so that the change can be undone.
  */
 export function planRoute(s: AgentSnapshot): AgentRouteSpec {
   const route = ownRoute(s);
@@ -56,8 +56,8 @@ export function previousVersions(
 
 /**
  * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began
- * to use them; undefined if there are none. A replica that cannot read the form of a route has another release, and
- * does not judge a version: the route stays, and is loaded by the replica that replaces it.
+ * to use them; undefined if there are none. A replica that cannot read the form of a route belongs to another release,
+ * and its rejection says nothing about a version: the route stays, and the replica that replaces it loads the route.
  */
 function refusedNow(s: AgentSnapshot): AgentRouteSpec['refused'] {
   const route = ownRoute(s);

@@ -7,9 +7,9 @@ export type VersionView =
   | { readonly kind: 'absent' }
   | { readonly kind: 'foreign'; readonly agent: string }
   | { readonly kind: 'deleting'; readonly versionId: string }
-  /** The message is that of its condition Ready. */
+  /** The version is not ready; the message is that of its condition Ready. */
   | { readonly kind: 'unready'; readonly versionId: string; readonly message: string | undefined }
-  /** Its process reports at this moment that it is ready, and its card is verified. */
+  /** The process reports at this moment that it is ready, and its card is verified. */
   | { readonly kind: 'proved'; readonly versionId: string; readonly routed: RoutedVersion };
 
 /** One gateway replica that serves agents, and its report about this version of the route. */
@@ -37,7 +37,10 @@ export type AgentSnapshot = {
   /** The versions of the route that still exist, with their current addresses. */
   readonly listed: readonly RoutedVersion[];
   readonly replicas: readonly AgentReplicaView[];
-  /** `invalid`: the store cannot hold one of the names; the other rights are settled. `refused`: its tables are those of another release. */
+  /**
+   * `invalid`: the store cannot hold one of the names; the other rights are stored. `refused`: the tables of the store
+   * belong to another release.
+   */
   readonly rights: 'not_configured' | 'invalid' | 'unasked' | 'consistent' | 'away' | 'refused';
   /** Replicas that use a version of the agent, or that may not have seen the deletion of its route. */
   readonly users: readonly string[];

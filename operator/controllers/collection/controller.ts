@@ -36,7 +36,7 @@ export type CollectionService = {
 type CollectionControllerOptions = {
   readonly client: KubeClient;
   readonly stores: Pick<Stores, 'collections'>;
-  /** Absent where the installation has no retrieval service. */
+  /** The retrieval service; absent if the installation has none. */
   readonly service: CollectionService | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ export type CollectionResult =
   | { readonly kind: 'away'; readonly why: AwayReason; readonly deleting: boolean }
   | { readonly kind: 'refused'; readonly member: string }
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
-  /** The deletion waits for the collections below this one. */
+  /** The deletion waits for the collections below this collection. */
   | { readonly kind: 'has_children' }
   | {
       readonly kind: 'ensured';
@@ -41,8 +41,8 @@ export function decideCollection(s: CollectionSnapshot): CollectionStep {
 }
 
 /**
- * Whether the tenant is approved does not matter: the service deletes only a collection that this resource manages, and
- * otherwise the collection of a tenant that is no longer approved would never be deleted.
+ * It does not matter whether the tenant is approved: the service deletes only a collection that this resource manages,
+ * and otherwise the collection of a tenant that is no longer approved would never be deleted.
  */
 function leave(s: CollectionSnapshot): CollectionStep {
   const { ended } = s;
@@ -50,7 +50,7 @@ function leave(s: CollectionSnapshot): CollectionStep {
   if (ended === undefined) return { kind: s.deletionPolicy === 'Delete' ? 'delete' : 'release' };
   if (ended.kind === 'away') return settle({ ...ended, deleting: true });
   if (ended.kind === 'conflict' && ended.over === 'children') return settle({ kind: 'has_children' });
-  // Any other conflict means that this resource does not manage the collection: nothing is left to delete.
+  // Any other conflict means that this resource does not manage the collection, so that there is nothing to delete.
   return { kind: 'let_go' };
 }
 

@@ -7,7 +7,7 @@ import type { CollectionResult } from './decide.ts';
 
 const states = { created: 'Created', populating: 'Populating', ready: 'Ready', error: 'Error' } as const;
 
-/** The status at the end of a pass. The last observation of the collection is kept until there is a new one. */
+/** The status at the end of a pass. The last observation of the collection is kept until a new one is made. */
 export function makeCollectionStatus(
   { metadata, spec, status }: Stored<CollectionResource>,
   result: CollectionResult,

@@ -7,7 +7,7 @@ import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { createStopwatches } from '../../reconcile/stopwatches.ts';
 
-/** Grace period after a replica ended, because a restarting one is absent for a moment. */
+/** Grace period after the end of a replica, because a restarting replica is absent for a moment. */
 const goneMs = 2_000;
 
 type ReportControllerOptions = {

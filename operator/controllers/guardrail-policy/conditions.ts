@@ -15,15 +15,15 @@ export type ServedNames = {
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
-/** Limit of names in one message. */
+/** Maximum number of names in one message. */
 const maxNames = 10;
 
-/** Limit of warnings in one message. */
+/** Maximum number of warnings in one message. */
 const maxWarnings = 10;
 
 /**
- * The conditions of a policy at the end of a pass, summary first. Without a judgement, the conditions of an earlier
- * generation stay, with the observedGeneration of that generation.
+ * The conditions of a policy at the end of a pass, summary first. Until the judgement is known, the conditions of an
+ * earlier generation are kept, with the observedGeneration of that generation.
  */
 export function policyConditions(
   result: PolicyResult,
@@ -77,7 +77,7 @@ function conflictOf(result: PolicyResult): Aspect {
   return { type: 'IdConflict', status: 'False', reason: 'NoConflict', message: 'No other policy has the id.' };
 }
 
-/** Whether the rules would be admitted, and the warnings for their author. */
+/** Whether the rules would be admitted, and warnings for the author of the rules. */
 function judgementAspects(judgement: PolicyJudgement): readonly Aspect[] {
   if (judgement.kind === 'refused') {
     const { message } = judgement;

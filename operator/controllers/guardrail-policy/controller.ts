@@ -63,7 +63,7 @@ export const pendingRestores = '*';
 export function createPolicyController(options: PolicyControllerOptions) {
   const { client, stores, clock, logger, events, judgements } = options;
   const restores = createPolicyRestores(options);
-  /** For each policy UID, the generation that is known to be recorded, so that it is not searched again. */
+  /** For each policy UID, the generation that is known to be recorded, so that its revision is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
   const recorder = createRevisionRecorder(client, clock);
 
@@ -113,7 +113,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     return { kind: 'settled' };
   }
 
-  /** From the cache if the definition is known to be recorded, otherwise a live read of the whole object. */
+  /** Reads a policy from the cache if its definition is known to be recorded, otherwise the whole object live. */
   async function lookUp(name: string): Promise<Stored<CachedPolicy> | undefined> {
     const cached = stores.policies.get(name);
     if (cached === undefined || knownRecord(cached) !== undefined) return cached;
@@ -188,7 +188,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     return view;
   }
 
-  /** From live reads: objects that refer to the policy by name or still serve one of its revisions. */
+  /** Objects that refer to the policy by name or still serve one of its revisions, from live reads. */
   async function findReferences(policy: Stored<CachedPolicy>): Promise<readonly string[]> {
     const { name, labels } = policy.metadata;
     const id = labels?.[idLabel];
@@ -239,7 +239,9 @@ export function createPolicyController(options: PolicyControllerOptions) {
     judgements.forget(policy.metadata.uid);
   }
 
-  /** Asks for the judgement of a recorded policy whose status has none of this generation and these settings. */
+  /**
+   * Requests the judgement of a recorded policy whose status has no judgement for this generation and these settings.
+   */
   async function judge(policy: Stored<CachedPolicy>, revision: number): Promise<void> {
     const { name, generation } = policy.metadata;
     if (judgements.of(policy) !== undefined) return;

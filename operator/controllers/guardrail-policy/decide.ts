@@ -18,7 +18,7 @@ type PolicyStep =
   | { readonly kind: 'settle'; readonly result: PolicyResult }
   | { readonly kind: 'nothing' };
 
-/** Limit of problems in one message. */
+/** Maximum number of problems in one message. */
 const maxProblems = 10;
 
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
@@ -61,7 +61,10 @@ function refuseId(s: PolicySnapshot): PolicyStep | undefined {
   return settle({ kind: 'invalid', reason: 'InvalidId', message });
 }
 
-/** If two policies have one id, the owner of the revisions keeps the id; without an owner, the first name. */
+/**
+ * If two policies have one id, the policy that owns the revisions keeps the id; if neither owns them, the policy whose
+ * name is first.
+ */
 function refuseNamesake(s: PolicySnapshot): PolicyStep | undefined {
   if (s.namesakes.length === 0 || s.deleting) return undefined;
   const owner = ownerOf([{ name: s.name, uid: s.uid }, ...s.namesakes], s.newest);
@@ -98,7 +101,7 @@ function takeBack(s: PolicySnapshot): PolicyStep | undefined {
   return { kind: 'take_back', from: s.recorded };
 }
 
-/** A finalizer holds the deletion until nothing refers to the policy. */
+/** A finalizer delays the deletion until no object refers to the policy. */
 function leave(s: PolicySnapshot): PolicyStep | undefined {
   if (!s.deleting || s.recorded === 'held') return undefined;
   if (s.references === undefined) return { kind: 'find_references' };

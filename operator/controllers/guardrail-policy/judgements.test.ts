@@ -48,7 +48,7 @@ const environment = { approved: [], limits: defaultBundleLimits, connections: []
 const late = new BrokenError('JudgeTimeout', 'too slow');
 const accept = async () => accepted({ bytes: Buffer.alloc(0), digest: '' }, AbortSignal.timeout(1));
 
-test('a judgement that fails for an earlier generation does not drop the one of a later generation', async () => {
+test('a judgement that fails for an earlier generation does not drop the judgement of a later generation', async () => {
   const { judgements, runs, due } = setUp();
   judgements.request(generationOf(1), 1);
   judgements.request(generationOf(2), 2);

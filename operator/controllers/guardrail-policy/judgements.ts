@@ -36,11 +36,11 @@ type JudgementsOptions = {
 };
 
 /**
- * Judges recorded policies one after another, in the background: no pass waits for a judgement, and applications have
- * separate ones. Disposing aborts the running one.
+ * Judges recorded policies one after another, in the background: no pass waits for a judgement, and applications make
+ * separate judgements. Disposing aborts the running judgement.
  */
 export type PolicyJudgements = AsyncDisposable & {
-  /** The judgement of this generation, once it is known. */
+  /** The judgement of this generation; undefined until it is known. */
   of(policy: Pick<Stored<GuardrailPolicy>, 'metadata'>): PolicyJudgement | undefined;
   /** Judges this generation once; a later generation of the same policy takes its place. */
   request(policy: Stored<GuardrailPolicy>, revision: number): void;
@@ -145,7 +145,7 @@ async function judgePolicy(
   const { definition, tests = [] } = spec;
   const contentProfile = currentProfile;
   const { limits, approved } = environment();
-  // The bundle of the next application, so that it is judged once.
+  // This is the bundle of the next application, so that the same bundle is judged only once.
   const built = assembleBundle({ policyId, revision: String(revision), definition, contentProfile, limits, approved });
   if (built.kind === 'refused') return { kind: 'refused', reason: built.reason, message: built.message };
   const judged = await judge.judge(built, signal);

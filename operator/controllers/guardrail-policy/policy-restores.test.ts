@@ -36,7 +36,7 @@ function revisionOf({ metadata, spec }: Stored<GuardrailPolicy>): PolicyRevision
   };
 }
 
-/** A client whose first read of the policy is delayed until `act` has ended, as that of a suspended operator. */
+/** A client whose first read of the policy is delayed until `act` has ended, like a read of a suspended operator. */
 function overtaken(client: KubeClient, act: () => Promise<void>): KubeClient {
   let isFirst = true;
   const get: KubeClient['get'] = async (kind, name) => {

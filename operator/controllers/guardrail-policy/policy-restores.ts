@@ -25,9 +25,9 @@ type PolicyRestoresOptions = {
 type Marked = { readonly revision: Stored<PolicyRevision>; readonly uid: string };
 
 /**
- * Creates policies again whose deletion was cancelled: Kubernetes cannot cancel a deletion. The intention is a mark on
- * the revision that holds the content. It is written before the old object is released, and removed after the new one
- * exists, so that an operator that takes over at any moment completes it.
+ * Creates policies again whose deletion was cancelled: Kubernetes cannot cancel a deletion. A mark on the revision with
+ * the content records the intention. The mark is written before the old object is released, and removed after the new
+ * object exists, so that an operator that becomes the leader at any moment completes the restore.
  */
 export function createPolicyRestores({ client, logger, events }: PolicyRestoresOptions) {
   /** Names of policies whose restore mark this process has read or written. */
@@ -56,7 +56,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
     marked.delete(name);
   }
 
-  /** @returns whether the policy exists under another UID than the deleted one */
+  /** @returns whether the policy exists with a UID other than that of the deleted object */
   async function create({ revision, uid }: Marked): Promise<boolean> {
     const { name } = revision.spec.policy;
     const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
@@ -68,14 +68,14 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       events.record({ regarding: policy, type: 'Normal', reason: 'Restored', action: 'Restore', note });
       return true;
     } catch (error) {
-      // Another client has created a policy of this name, which takes precedence.
+      // Another client has created a policy with this name, which has priority.
       if (isKubeError(error, 'already_exists')) return true;
       throw error;
     }
   }
 
   return {
-    /** Records, on the revision with its content, that the policy is to be created again. */
+    /** Records, on the revision with its content, that the policy must be created again. */
     async mark(policy: Stored<CachedPolicy>, revisionName: string): Promise<void> {
       const revision = await client.get<PolicyRevision>(kinds.policyRevision, revisionName);
       if (revision === undefined) throw new TypeError('the revision of a policy that is to be restored does not exist');
@@ -91,7 +91,8 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       if (!marked.has(name)) return;
       const found = await ofName(name);
       for (const one of found) if (!(await create(one))) return;
-      // Only the marks of these creations: another operator may have marked a later deletion meanwhile.
+      // Only the marks of these creations are removed, because another operator may have marked a later deletion
+      // meanwhile.
       for (const one of found) await unmark(one);
       marked.delete(name);
     },

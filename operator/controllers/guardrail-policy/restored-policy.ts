@@ -20,8 +20,8 @@ const markSchema = z.strictObject({ uid: z.string().min(1), labels: mapSchema, a
 type RestoreMark = z.infer<typeof markSchema>;
 
 /**
- * Annotations that are not restored: those of the deletion, and the copy of kubectl, which doubles the size of the
- * policy and is written again by the next apply.
+ * Annotations that are not restored: the annotation of the deletion, and the copy of kubectl, which doubles the size of
+ * the policy and which the next apply writes again.
  */
 const dropped: ReadonlySet<string> = new Set([
   keepAnnotation,
@@ -50,7 +50,7 @@ export function writeMark(mark: RestoreMark): string {
   return JSON.stringify(mark);
 }
 
-/** Undefined for a revision without a mark, or with one that this operator did not write. */
+/** The mark of a revision; undefined for a revision without a mark, or with a mark that this operator did not write. */
 export function readMark({ metadata }: PolicyRevision): RestoreMark | undefined {
   const text = metadata.annotations?.[restoreMark];
   if (text === undefined || metadata.labels?.[restoreMark] === undefined) return undefined;
@@ -63,7 +63,7 @@ export function readMark({ metadata }: PolicyRevision): RestoreMark | undefined 
 
 /** The policy that a marked revision records, as it was, under its name and id. */
 export function restoredPolicy(revision: PolicyRevision): GuardrailPolicy {
-  // All remaining members of the revision are content of the policy, so that a member that is added later is restored
+  // All remaining members of the revision are content of the policy, so that members of future releases are restored,
   // too.
   const {
     policyId,

@@ -10,18 +10,18 @@ export type PolicySnapshot = {
   readonly id: string | undefined;
   readonly hasFinalizer: boolean;
   readonly deleting: boolean;
-  /** When its deletion was requested; absent while it is not being deleted. */
+  /** The time at which its deletion was requested; absent if it is not being deleted. */
   readonly deletedAt?: string;
-  /** A user takes this deletion back: the policy is to exist again with its content. */
+  /** Whether a user has cancelled this deletion: the policy must exist again with its content. */
   readonly isKept: boolean;
-  /** Structural problems of the spec; empty for an accepted one. */
+  /** Structural problems of the spec; empty if the spec is accepted. */
   readonly problems: readonly string[];
   readonly namesakes: readonly IdClaimant[];
-  /** The newest revision of the id; read only if there are namesakes. */
+  /** The newest revision of the id; read only if other policies have the same id. */
   readonly newest: Pick<RevisionHead, 'policy'> | undefined;
   /** The revision of this generation; absent until it was recorded in this pass. */
   readonly recorded: RecordedView | 'held' | undefined;
-  /** Bindings and routes that refer to the policy; read only while it is being deleted. */
+  /** Bindings and routes that refer to the policy; read only while the policy is being deleted. */
   readonly references: readonly string[] | undefined;
 };
 

@@ -57,7 +57,7 @@ export function createBindingController(options: BindingControllerOptions) {
   const { client, logger } = ports;
   const aliases = createAliasLocks();
   const watches = createStopwatches(clock);
-  /** For each generation, how long it has waited for confirmation by the replicas. */
+  /** For each generation, how long it has waited for the confirmation of the replicas. */
   const confirmations = createStopwatches(clock);
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answers = createProviderAnswers(clock, options.onAnswers);
@@ -234,7 +234,7 @@ export function createBindingController(options: BindingControllerOptions) {
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };
   }
 
-  /** Milliseconds; 0 if the status is due now. */
+  /** The remaining grace period in milliseconds; 0 if the status must be written now. */
   function restOfGracePeriod(s: Snapshot, { result, outcome }: Settlement): number {
     if (result.kind !== 'confirming' || outcome !== undefined || s.route === undefined || s.overdue) return 0;
     const said = s.conditions.find((condition) => condition.type === 'Applied');
@@ -292,7 +292,7 @@ function isOver(result: PassResult): boolean {
   }
 }
 
-/** The application failed because a dependency is missing; it is retried when that appears. */
+/** Whether the application failed because a dependency is missing; it is retried when the dependency appears. */
 function mayGoOn(result: PassResult): boolean {
   return result.kind === 'failed' && !isFinal(result);
 }

@@ -56,7 +56,10 @@ function adopt(s: Snapshot): ReconcileStep | undefined {
   return s.binding.id === undefined || !s.binding.hasFinalizer ? { kind: 'adopt' } : undefined;
 }
 
-/** A route of this name that belongs to another binding, which was deleted, because a name has one object. */
+/**
+ * Removes a route with this name that belongs to another binding, which was deleted: there is only one route for a
+ * name.
+ */
 function dropForeignRoute(s: Snapshot): ReconcileStep | undefined {
   if (s.route === undefined || s.route.spec.binding.id === s.binding.id) return undefined;
   return { kind: 'delete_route', why: 'foreign' };

@@ -48,7 +48,7 @@ type WorkloadControllerOptions = {
   readonly maxStreamMs: number;
 };
 
-/** Runs the processes of a workload while it is needed and removes them when no replica uses them. */
+/** Runs the processes of a workload while the workload is needed, and removes them when no replica uses them. */
 export function createWorkloadController(options: WorkloadControllerOptions) {
   const { client, caches, needs, workloads, served, clock, logger } = options;
   const { stores } = caches;
@@ -149,14 +149,17 @@ export function createWorkloadController(options: WorkloadControllerOptions) {
     return applyDesired(client, kinds.runtimeWorkload, workload, { spec });
   }
 
-  /** After the mark, routes and bindings are read live; the workload is deleted only if it is still the marked version. */
+  /**
+   * After the mark, routes and bindings are read live; the workload is deleted only if the marked version is still the
+   * current one.
+   */
   async function removeUnlessNeeded(workload: Stored<RuntimeWorkload>): Promise<Stored<RuntimeWorkload> | undefined> {
     const routes = await listAll<GatewayRoute>(client, kinds.gatewayRoute);
     const bindings = await listAll<ModelBinding>(client, kinds.modelBinding);
     const { name, uid, resourceVersion } = workload.metadata;
     const pins = await served.readPins();
     const need = needs.among(name, { routes: routes.items, bindings: bindings.items, pins });
-    // A route that names it is being written; afterwards the route is listed, or the workload is not needed.
+    // A route that names the workload is being written; afterwards the route is listed, or the workload is not needed.
     if (options.claims.isClaimed(name))
       throw new KubeError('conflict', 'a route that names the workload is being written');
     if (need.askers.length > 0) return writeSpec(workload, { state: 'Active', replicas: need.replicas });

@@ -2,7 +2,7 @@ import type { WorkloadProblemReason } from '../../workloads/ports.ts';
 import type { WorkloadSnapshot } from './snapshot.ts';
 
 type WorkloadStep =
-  /** Needed again: removes the mark and sets the number of processes. */
+  /** The workload is needed again: this step removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }
   /** The workload is not needed according to the caches: confirm that with live reads, then delete it. */
@@ -39,7 +39,7 @@ function keep(s: WorkloadSnapshot): WorkloadStep | undefined {
   return { kind: 'keep', replicas };
 }
 
-/** Running processes do not read the bundle again; new ones do. */
+/** Running processes do not read the bundle again; new processes do. */
 function restore(s: WorkloadSnapshot): WorkloadStep | undefined {
   return s.runnable && s.bundle === 'lost' ? { kind: 'restore_bundle' } : undefined;
 }

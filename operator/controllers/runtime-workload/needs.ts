@@ -27,10 +27,10 @@ export type Needs = {
 
 /**
  * A workload is needed by every route that names it, by a route with an unconfirmed application as the target of a
- * rollback, by every binding whose status names it as pinned or as being started, and by every policy that is served
- * directly, including the previous targets of its address.
- * @param options.starting names of bindings and of served policies whose pass has asked for the workload; their status
- *   may not say so yet
+ * rollback, by every binding whose status names it as the pinned or the starting workload, and by every policy that is
+ * served directly, including the previous targets of its address.
+ * @param options.starting names of bindings and of served policies whose pass has requested the workload, which their
+ * status may not show yet
  */
 export function createNeeds(options: {
   readonly stores: Pick<Stores, 'bindings' | 'routes'>;

@@ -61,8 +61,8 @@ function contentsOf({ stores }: BindingWorld, workload: string): readonly Conten
 }
 
 /**
- * The bundle of an application, built from the recorded revision; undefined for an unguarded one, and if the revision
- * or the settings do not allow it.
+ * The bundle of an application, built from the recorded revision; undefined for an unguarded application, and if the
+ * revision or the settings do not allow it.
  */
 async function buildContent(
   client: Pick<KubeClient, 'get'>,

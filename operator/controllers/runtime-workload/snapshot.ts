@@ -4,7 +4,7 @@ import type { WorkloadObservation } from '../../workloads/ports.ts';
 
 /** The objects that need a workload, and the number of processes that they request. */
 export type Need = {
-  /** Names of routes and bindings that need it now. */
+  /** Names of routes and bindings that need the workload now. */
   readonly askers: readonly string[];
   /** The largest number of processes that they request; 0 without any. */
   readonly replicas: number;
@@ -24,7 +24,7 @@ export type WorkloadSnapshot = {
   /** Absent if this operator process has not started the workload. */
   readonly observed: WorkloadObservation | undefined;
   readonly need: Need;
-  /** Replicas that still use it. */
+  /** Replicas that still use the workload. */
   readonly users: readonly string[];
   /** Replicas, ready or not, whose report is not yet past the last change of a route. */
   readonly behind: readonly string[];

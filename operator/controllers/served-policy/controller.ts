@@ -30,7 +30,7 @@ type ServedControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: LiveWorld;
   readonly served: ServedPolicies;
-  /** Told of each entry that failed and of its end, for the status of the policy. */
+  /** Receives each entry that failed, and each entry that ended, for the status of the policy. */
   readonly notServed: Pick<ReturnType<typeof createServedFailures>, 'set' | 'clear'>;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -51,9 +51,9 @@ export function createServedController(options: ServedControllerOptions) {
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answers = createProviderAnswers(clock, options.onAnswers);
   const watches = createStopwatches(clock);
-  /** For each entry, the message about a provider that does not answer; it is written once. */
+  /** For each entry, the message about a provider that does not answer; an equal message is not written twice. */
   const retried = new Map<string, string>();
-  /** For each entry of the served policy, the application that failed, and why. */
+  /** For each entry of the served policies, the application that failed, and the reason. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
   /** Entries that are served although they are not listed; the log and an event report them. */
   const unlisted = new Set<string>();
@@ -168,7 +168,7 @@ export function createServedController(options: ServedControllerOptions) {
     return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
   }
 
-  /** Written once for each entry that is served without being listed. */
+  /** Writes a log line and an event, once for each entry that is served without being listed. */
   function noteUnlisted(name: string, pin: ServedPin | undefined, versions: readonly string[]): void {
     if (unlisted.has(name)) return;
     unlisted.add(name);

@@ -4,15 +4,15 @@ import type { Application } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { ServedPin } from '../../served/ports.ts';
 
-/** Limit of previous workloads that an address records; a further move drops the oldest. */
+/** Maximum number of previous workloads that an address records; a further move drops the oldest. */
 const maxPrevious = 8;
 
 export type ServedSnapshot = ProgressSnapshot & {
-  /** Absent when the file of served policies no longer lists the entry. */
+  /** The entry in the list of served policies; absent if the list no longer contains it. */
   readonly entry: ServedPolicy | undefined;
   /** Versions of agents that name the entry; read only for an entry that is not listed. */
   readonly versions: readonly string[];
-  /** The target of the address; absent before the first one. */
+  /** The target of the address; absent before the first application. */
   readonly pin: ServedPin | undefined;
   /** The workload to which the address resolves. */
   readonly pinned: WorkloadView | undefined;

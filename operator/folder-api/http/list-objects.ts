@@ -21,7 +21,7 @@ export async function listObjects(
   await sendPage(outgoing, kind, page);
 }
 
-/** The response to a version above the newest, like that of the API server. */
+/** The response to a version above the newest version, like that of the API server. */
 export function tooLargeVersion(wanted: number, newest: number): ApiRefusal {
   return new ApiRefusal('Timeout', `Too large resource version: ${wanted}, current: ${newest}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

@@ -22,7 +22,7 @@ export type ListQuery = {
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 
-/** Parses the parameters; unsupported ones are refused. */
+/** Parses the parameters; unsupported parameters are refused. */
 export function readListQuery(parameters: URLSearchParams, kind: Kind): ListQuery {
   const resourceVersion = parameters.get('resourceVersion') || '0';
   if (!isVersion(resourceVersion)) throw new ApiRefusal('BadRequest', 'resourceVersion is not a version');
@@ -49,7 +49,7 @@ function readSelection(parameters: URLSearchParams, kind: Kind): ListQuery['matc
   return (object) => byLabels(object.metadata.labels) && byFields(object);
 }
 
-/** Selectable fields of every resource and of its kind, by equality only. */
+/** Parses a field selector: only equality, for fields of every resource and of its kind. */
 function parseFieldSelector(text: string | undefined, kind: Kind): (object: StoredObject) => boolean {
   const selectable = selectableFieldsOf(kind);
   const terms = (text ?? '').split(',').filter((term) => term !== '');

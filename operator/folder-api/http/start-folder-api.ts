@@ -13,7 +13,7 @@ import { handleRequest } from './handle-request.ts';
 import { measureRequests } from './request-metrics.ts';
 
 type FolderApiOptions = {
-  /** Folder of the store, created if missing. Only one process may open it at a time. */
+  /** Folder of the store, which is created if it is missing. Only one process may open it at a time. */
   readonly directory: string;
   /** An address of the loopback interface. */
   readonly listen: { readonly host: string; readonly port: number };
@@ -21,7 +21,7 @@ type FolderApiOptions = {
   readonly tokenFile: TokenFile;
   /** The only namespace that the API serves. */
   readonly namespace: string;
-  /** Folder of YAML files to apply, created if missing; none if absent. */
+  /** Folder of YAML files to apply, which is created if it is missing; if absent, no folder is watched. */
   readonly watchedDirectory?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -17,9 +17,10 @@ type AccessErrorCode = Extract<
 export type AdministratorAuthorizer = Authorizer<ManagementCaller, AccessErrorCode>;
 
 /**
- * Accepts a valid token whose subject has the right of the operation now: control_plane:control-plane#administer, which
- * includes every right, or a role. Every actor of the act chain (RFC 8693) needs the right too. Requests of a subject
- * beyond its limit are refused before the right is checked; the emergency credential has no limit.
+ * Accepts a valid token whose subject has the right of the operation now: either
+ * control_plane:control-plane#administer, which includes every right, or a role. Every actor of the act chain (RFC
+ * 8693) needs the right too. Requests of a subject beyond its limit are refused before the right is checked; the
+ * emergency credential has no limit.
  */
 export function createAdministratorAuthorizer(options: {
   readonly verifier: Verifier;
@@ -59,7 +60,7 @@ export function createAdministratorAuthorizer(options: {
 }
 
 function refusalOf(error: unknown): AuthorizerError<ManagementCaller, AccessErrorCode> {
-  // A subject that cannot be written as a relation cannot have been granted one.
+  // A subject that cannot be written as a relation cannot have any relation.
   if (error instanceof RelationsModelError) return failure('permission_denied');
   if (error instanceof RelationsUnavailableError) return { ...failure('authorization_unavailable'), cause: error };
   throw error;

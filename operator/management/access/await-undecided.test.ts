@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { awaitUndecided } from './await-undecided.ts';
 
-/** A clock that advances by one second at each check, and the ids that each check finds; the last ones stay. */
+/** A clock that advances by one second at each check, and the ids that each check finds; the last ids are repeated. */
 function worldOf(...looks: readonly (readonly string[])[]) {
   let looked = 0;
   const clock = { now: () => looked * 1_000, date: () => new Date(0) };

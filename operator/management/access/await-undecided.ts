@@ -10,7 +10,7 @@ const pollMs = 25;
 
 /**
  * Waits until the commands that are being executed now have ended. Later ones check rights and freeze windows after
- * they are stored. @returns false if one has still not ended when the wait is over @throws RecordsUnavailableError
+ * they are stored. @returns false if a command has not ended when the time is over @throws RecordsUnavailableError
  */
 export async function awaitUndecided(store: UndecidedCommands, clock: Clock): Promise<boolean> {
   const until = clock.now() + settleMs;

@@ -10,8 +10,9 @@ type EmergencyUse = { readonly caller: ManagementCaller; readonly isAllowed: boo
 
 export type BreakGlass = {
   /**
-   * The emergency caller, and whether it may request this; undefined for any other token.
-   * @param request the raw headers, which identify the request: it is one use, however often it is checked
+   * The emergency caller, and whether it may make this request; undefined for any other token.
+   * @param request the raw headers, which identify the request: a request counts as one use, however often it is
+   * checked
    */
   callerOf(token: string, asked: AskedRequest, request: readonly string[]): EmergencyUse | undefined;
 };
@@ -24,8 +25,8 @@ const caller: ManagementCaller = {
 
 /**
  * The credential for the case that no administrator can sign in: the content of a file, read for every request, so that
- * removing the file disables it immediately. A file that is absent, unreadable or shorter than 32 characters accepts
- * nothing.
+ * removing the file disables it immediately. If the file is absent, unreadable or shorter than 32 characters, no
+ * request is accepted.
  * @param operations the operations that the caller may request
  * @param onUsed called for every use
  */

@@ -34,7 +34,10 @@ export type RightChanges = {
   /** Every right to the control plane, to policies and to models. */
   list(): Promise<readonly ControlRight[]>;
   grant(right: ControlRight, by: RightChange): Promise<ChangedRight>;
-  /** After it resolves, except to `undecided`, no command of the holder is accepted that depended on the right. */
+  /**
+   * Revokes a right. After the promise resolves, except to `undecided`, no command of the holder is accepted that
+   * depended on the right.
+   */
   revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
 };
 
@@ -82,7 +85,7 @@ export function createRightChanges(options: {
           limit: relationLimits.page,
           ...(after === undefined ? {} : { after }),
         });
-        // The store may have rights on very many documents in addition to those that are listed here.
+        // The store may have rights on very many documents in addition to the rights that are listed here.
         for (const tuple of page.tuples) {
           const right = rightOfTuple(tuple);
           if (right !== undefined) found.push({ text: tupleText(tuple), right });
@@ -101,14 +104,18 @@ export function createRightChanges(options: {
 }
 
 /**
- * Asked under the lock of all changes: a change that waited while its author's right was revoked must not take effect
- * after the answer of that revocation. The emergency caller has no right that could be revoked.
+ * Whether the author may make the change. This is checked while the lock of all changes is held: a change that waited
+ * while its author's right was revoked must not take effect after the answer to that revocation. The emergency caller
+ * has no right that could be revoked.
  */
 async function mayChange(rights: Rights, by: RightChange): Promise<boolean> {
   return by.author.kind !== 'token' || (await rights.has(by, roleRight('administer')));
 }
 
-/** The groups that the author is in; none for the emergency caller, and for more than the store can follow. */
+/**
+ * The groups of the author; none for the emergency caller, and for an author with more groups than the store can
+ * follow.
+ */
 async function groupsOf(relations: Pick<Relations, 'groupsOf'>, { author, groups }: RightChange) {
   if (author.kind !== 'token') return [];
   try {

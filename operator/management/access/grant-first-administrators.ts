@@ -11,7 +11,7 @@ const bySetting = { author: { kind: 'service', name: 'management' }, client: 'no
 
 /**
  * Grants the administrators of the setting at the first start only, so that a right that was revoked stays revoked, and
- * records each grant. An installation that has administrators already, such as one of an earlier version, is not
+ * records each grant. An installation that already has administrators, for example from an earlier version, is not
  * changed.
  * @throws ConfigError, RelationsUnavailableError, SqlUnavailableError
  */
@@ -23,8 +23,8 @@ export async function grantFirstAdministrators(
   const { names, clock, logger } = options;
   const tuples = administratorTuples(readAdministrators(names));
   if (tuples.length === 0) return;
-  // The row is locked until the rights are granted: a replica that starts later sees both or neither. A repetition
-  // could not tell that this process granted them.
+  // The row is locked until the rights are granted: a replica that starts later sees both or neither. This is not
+  // repeated after a conflict, because a repeated attempt could not tell that this process has granted them.
   await sql.beginOnce(async (transaction) => {
     const [first] = await transaction`
       insert into management.first_administrators (granted) values (true) on conflict do nothing returning granted`;

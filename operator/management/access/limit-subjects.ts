@@ -11,7 +11,7 @@ export type SubjectLimiter = {
 /** Maximum number of subjects in memory. */
 const maxKeys = 50_000;
 
-/** Seconds whose share of the requests of a minute a subject that has sent nothing may send in a burst. */
+/** A subject that was idle may send, in one burst, the requests of this many seconds. */
 const burstSeconds = 10;
 
 /** Bounds the requests of each subject in this replica: in a minute, and in a burst the share of ten seconds. */

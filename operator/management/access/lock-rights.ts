@@ -9,8 +9,9 @@ export const rightsLock = 'portcullis.management.rights';
 
 /**
  * A change that checks a right under the lock does not take effect after the answer to the revocation of that right,
- * over all replicas. The check needs a second connection while its own one waits for the lock or holds it: as many
- * changes as the pool has connections would wait for each other, so a process makes one at a time.
+ * over all replicas. The check needs a second connection while the connection of the change waits for the lock or holds
+ * it. If there were as many changes as connections in the pool, they would wait for each other, so a process makes one
+ * change at a time.
  */
 export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLock {
   const inTurn = oneAtATime();
@@ -24,8 +25,8 @@ export function createRightsLock({ sql }: Pick<Database, 'sql'>): UnderRightsLoc
 }
 
 /**
- * Runs a change like UnderRightsLock does, unless another one holds the lock. The change may need a second connection,
- * so a process makes one at a time.
+ * Runs a change like UnderRightsLock, unless another change holds the lock. The change may need a second connection, so
+ * a process makes one change at a time.
  */
 export async function underFreeRightsLock(
   { sql }: Pick<Database, 'sql'>,

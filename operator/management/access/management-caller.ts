@@ -5,12 +5,12 @@ import { issuerGroup, userSubject } from '#relations/subject';
 
 /** The verified caller of a request. */
 export type ManagementCaller = {
-  /** Issuer and subject in one text; equal texts mean the same subject. Idempotency keys belong to it. */
+  /** Issuer and subject in one text; equal texts mean the same subject. Idempotency keys belong to this text. */
   readonly subject: string;
   readonly author: AuditAuthor;
   /** Groups of the token, each in the form of an object of the relation store. */
   readonly groups: readonly string[];
-  /** The caller lacks the right of the operation: it is answered about its own commands, agents and policies only. */
+  /** The caller lacks the right of the operation: the answer covers only its own commands, agents and policies. */
   readonly ownOnly?: true;
 };
 
@@ -29,7 +29,10 @@ export function managementCallerOf(identity: Identity): ManagementCaller {
   };
 }
 
-/** No group whose name is too long to be written as a relation: it cannot have been granted a right. */
+/**
+ * The group as a relation; empty if its name is too long to be written as a relation, because such a group cannot have
+ * a right.
+ */
 function groupOf(issuer: string, name: string): readonly string[] {
   try {
     return [issuerGroup(issuer, name)];

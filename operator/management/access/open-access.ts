@@ -13,7 +13,7 @@ import { createRights, type Rights } from './rights.ts';
 type AccessSettings = {
   readonly issuersFile: string;
   readonly relations: RelationsChoice;
-  /** Requests of one subject in a minute. */
+  /** Maximum number of requests of one subject in a minute. */
   readonly requestsPerMinute: number;
 };
 

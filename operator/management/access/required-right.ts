@@ -2,7 +2,7 @@ import type { AskedOperation } from '#api/operation';
 import type { OperationKind } from '#contracts/management';
 import { controlPlane } from '#relations/model';
 
-/** A relation to one of several objects. The permission to administer includes each of them. */
+/** A relation to one of several objects. The permission to administer includes all of them. */
 export type RequiredRight = {
   readonly relation: 'administer' | 'author' | 'applier' | 'viewer';
   readonly objects: readonly string[];
@@ -11,7 +11,7 @@ export type RequiredRight = {
 /** The required rights of the operations of the API. */
 export type AccessRules = {
   requiredRight(asked: AskedOperation): RequiredRight;
-  /** As how many requests of its subject the operation counts. */
+  /** The number of requests as which the operation counts for its subject. */
   costOf(operation: string): number;
   /** Operations that the emergency credential may request. */
   readonly emergencyOperations: readonly string[];
@@ -21,7 +21,7 @@ export type AccessRules = {
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A role for the control plane, or for the one object; an id that is not a UUID names no object. */
+/** A role for the control plane, or for the given object; an id that is not a UUID names no object. */
 export function roleRight(relation: RequiredRight['relation'], type?: 'policy' | 'model', id?: string): RequiredRight {
   const own = type === undefined || id === undefined || !uuidForm.test(id) ? [] : [`${type}:${id.toLowerCase()}`];
   return { relation, objects: [controlPlane, ...own] };
@@ -34,7 +34,7 @@ export function rightOfAuthor(
   return command.overridesFreeze ? roleRight('administer') : rightOfCommand(command);
 }
 
-/** The right that a stored command needs, and the one who approves it. */
+/** The right that a stored command needs, which the approver of the command needs, too. */
 export function rightOfCommand(command: {
   readonly kind: OperationKind;
   readonly target: { readonly id: string };

@@ -14,13 +14,13 @@ type RightHolder = {
 
 export type Rights = {
   /**
-   * Whether the subject and every actor have the right now. Groups of the token count for its subject only: acting for an
-   * administrator grants nothing. @throws RelationsUnavailableError
+   * Whether the subject and every actor have the right now. Groups of the token count for its subject only: an actor
+   * gains no right from acting for an administrator. @throws RelationsUnavailableError
    */
   has(holder: RightHolder, right: RequiredRight): Promise<boolean>;
   /**
-   * The ids of single objects to which the subject and every actor have the relation now; none for more than the store can
-   * follow. @throws RelationsUnavailableError
+   * The ids of single objects to which the subject and every actor have the relation now; empty if the store cannot
+   * follow that many. @throws RelationsUnavailableError
    */
   objects(holder: RightHolder, relation: RequiredRight['relation'], type: ObjectType): Promise<readonly string[]>;
 };
@@ -41,7 +41,7 @@ export function createRights(relations: Pick<Relations, 'check' | 'objectsOf'>):
         const answers = await Promise.all(chain.map((one) => holds(one.subject, one.groups, right)));
         return answers.every((answer) => answer === true);
       } catch (error) {
-        // A subject that cannot be written as a relation cannot have been granted one.
+        // A subject that cannot be written as a relation cannot have any relation.
         if (error instanceof RelationsModelError) return false;
         throw error;
       }

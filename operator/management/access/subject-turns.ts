@@ -7,7 +7,7 @@ export type SubjectTurns = {
 
 const never = new AbortController().signal;
 
-/** Bounds the actions of each subject at a time, so that those of one subject do not delay those of others. */
+/** Limits the number of concurrent actions of each subject, so that one subject does not delay the others. */
 export function createSubjectTurns(atOnce: number): SubjectTurns {
   const subjects = new Map<string, { readonly turns: Semaphore; users: number }>();
   return {

@@ -6,13 +6,13 @@ import type { GatewayReplicas, ReplicaAdmin } from '../../gateways/ports.ts';
 
 /** Collects the decisions of every gateway replica. */
 export type ActivityCollector = {
-  /** The newest ones. */
+  /** Collects the newest decisions. */
   collect(): Promise<CollectedActivity>;
-  /** How many there were in each of the last minutes. */
+  /** Counts the decisions in each of the last minutes. */
   count(): Promise<CollectedCounts>;
 };
 
-/** @param options.token the token of administrators of gateways; without one no decision is read */
+/** @param options.token the token of administrators of gateways; without it no decision is read */
 export function createActivityCollector(options: {
   readonly gateways: Pick<GatewayReplicas, 'admins'>;
   readonly token: Pick<TokenFile, 'first'> | undefined;

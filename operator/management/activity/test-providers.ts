@@ -9,10 +9,10 @@ import { fetchJson } from '#kit/http/fetch-json';
 import type { TokenFile } from '#kit/http/token-file';
 import type { GatewayReplicas, ReplicaAdmin } from '../../gateways/ports.ts';
 
-/** Lets every gateway replica test the provider of an alias. */
+/** Makes every gateway replica test the provider of an alias. */
 export type ProviderTests = { test(alias: string): Promise<CollectedProviderTests> };
 
-/** @param options.token the token of administrators of gateways; without one no replica is called */
+/** @param options.token the token of administrators of gateways; without it no replica is called */
 export function createProviderTests(options: {
   readonly gateways: Pick<GatewayReplicas, 'admins'>;
   readonly token: Pick<TokenFile, 'first'> | undefined;

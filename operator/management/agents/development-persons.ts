@@ -1,13 +1,14 @@
 import { ConfigError } from '#kit/env/config-error';
 
 /**
- * In development mode the services identify a person of a tenant by a header, and this API by a token of an issuer.
- * Both are one person if their names are equal.
+ * In development mode the services identify a person of a tenant by a header, and this API identifies a person by a
+ * token of an issuer. If the names are equal, both are the same person.
  */
 export type DevelopmentPersons = { readonly issuer: string; readonly tenant: string };
 
 /**
- * Reads PORTCULLIS_DEVELOPMENT_PERSONS, `issuer|tenant`. The first bar is the separator: an issuer is a URL and has none.
+ * Reads PORTCULLIS_DEVELOPMENT_PERSONS, `issuer|tenant`. The first bar is the separator, because an issuer is a URL and
+ * contains no bar.
  * @throws ConfigError
  */
 export function readDevelopmentPersons(text: string | undefined): DevelopmentPersons | undefined {

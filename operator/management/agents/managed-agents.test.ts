@@ -16,7 +16,7 @@ const system = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestam
 
 type Version = { readonly version: AgentVersion; readonly uid?: string; readonly createdAt?: string };
 
-/** Resources with the agent desk, which wants this version, and with these versions. */
+/** Resources with the agent desk, which requests this version, and with these versions. */
 function resourcesWith(name: string, ...versions: readonly Version[]) {
   const agent = sampleAgent('desk', name);
   const agents = [{ ...agent, metadata: { ...agent.metadata, ...system, namespace: 'default' } }];

@@ -15,7 +15,7 @@ import { type DevelopmentPersons, isOwner } from './development-persons.ts';
 
 type Resources = Pick<KubeClient, 'get' | 'list' | 'namespace'>;
 
-/** This API reads no processes: their absence is seen in conditions. */
+/** This API does not read processes; their absence is visible in conditions. */
 const unseen: Surroundings = {
   operator: { state: 'unknown', message: 'the management API does not read processes', replicas: [] },
   problems: [],
@@ -57,13 +57,13 @@ export async function listVersionsWithoutAgent(client: Pick<Resources, 'list'>):
 type Reading = {
   /** The command with which remedies begin. */
   readonly program: string;
-  /** Whether the caller may read this agent only, so that messages name no other agent. */
+  /** Whether the caller may read this agent only, so that messages must name no other agent. */
   readonly isOwnOnly: boolean;
 };
 
 /**
- * An agent with the versions that it names, and then its others, by live reads. The words are those of `portcullis why`.
- * A version of another agent is shown as an absent one.
+ * An agent with the versions that it names, followed by its other versions, from live reads. The wording is that of
+ * `portcullis why`. A version of another agent is shown as absent.
  * @returns undefined if there is no such agent
  */
 export async function readManagedAgent(
@@ -150,13 +150,13 @@ async function versionsOf(client: Resources, agent: Stored<Agent>): Promise<read
     .toSorted((one, other) => (one.metadata.creationTimestamp > other.metadata.creationTimestamp ? -1 : 1));
 }
 
-/** Versions of other agents are dropped after the list is complete: until then their flows would be in memory. */
+/** Versions of other agents are dropped once the list is complete: until then their flows would be in memory. */
 function withoutFlow(version: Stored<AgentVersion>): Stored<AgentVersion> {
   const { lowCode: _, ...spec } = version.spec;
   return { ...version, spec };
 }
 
-/** Whether there is the agent and this caller is its owner. One that acts for the owner is not. */
+/** Whether the agent exists and this caller owns it. An actor that acts for the owner does not count as the owner. */
 export async function isOwnAgent(
   client: Resources,
   agentId: string,
@@ -175,7 +175,7 @@ async function findAgent(client: Resources, agentId: string): Promise<Stored<Age
 
 type Roles = ManagedVersion['roles'];
 
-/** The names of versions with their use by the agent, the served one first. */
+/** The names of versions with their use by the agent, the served version first. */
 function rolesOf({ spec, status }: Stored<Agent>): ReadonlyMap<string, Roles> {
   const named: readonly (readonly [Roles[number], string | undefined])[] = [
     ['served', status?.served?.version],

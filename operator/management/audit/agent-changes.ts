@@ -24,7 +24,7 @@ export function agentState({ spec }: Pick<Agent, 'spec'>): ObservedAgent {
   ];
   return {
     serving: { version, canary: canary === undefined ? null : { version: canary.version, percent: canary.percent } },
-    // As it is stored: the next state is compared with the stored one.
+    // The rights in the form in which they are stored, because the next state is compared with the stored state.
     rights: [...new Set(rights.map(postgresText))].sort(),
   };
 }
@@ -49,7 +49,10 @@ function pairText(first: string, separator: '|' | '/', second: string): string {
   return `${escaped(first)}${separator}${escaped(second)}`;
 }
 
-/** The entries of a new state of an Agent: one if another version serves its callers, one if rights on it changed. */
+/**
+ * The entries of a new state of an Agent: one if another version serves its callers, and one if rights on it have
+ * changed.
+ */
 export function changesOfAgent(
   agent: Stored<Agent>,
   before: RecordedState<ObservedAgent>,
@@ -94,7 +97,7 @@ const base = {
   since: null,
 } as const;
 
-/** An Agent that is older than this when it is first seen was not created now, milliseconds. */
+/** Milliseconds. If an Agent is older than this when it is first seen, it does not count as newly created. */
 const newForMs = 60_000;
 
 /**

@@ -35,8 +35,8 @@ export function settingsOf({ metadata, spec }: Stored<ModelBinding>): ObservedBi
 }
 
 /**
- * The entry of settings that differ from the recorded ones. The first state has none: the application with which a model
- * begins has its own entry.
+ * The entry for settings that differ from the recorded settings. The first state has no entry, because the first
+ * application of a model has an entry of its own.
  */
 export function changesOfSettings(
   binding: Stored<ModelBinding>,

@@ -14,7 +14,7 @@ import type { ServedOperation } from '../http/served-table.ts';
 
 type Refused = RefusedRequest<ManagementCaller, ManagementErrorCode, ServedOperation>;
 
-/** The action of each operation that writes. Every other one reads. */
+/** The action of each operation that writes. All other operations read. */
 const commands: Partial<Record<ServedOperation, AuditAction>> = {
   createPolicy: 'policy.create',
   replacePolicy: 'policy.update',
@@ -62,8 +62,8 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 type Target = NonNullable<AuditContent['target']>;
 
 /**
- * The object of the refused command, as the entry of an accepted one names it, in a valid form; other text of a client
- * is omitted.
+ * The object of the refused command, named as in the entry of an accepted command, in a valid form; other text of a
+ * client is omitted.
  */
 async function targetOf(refused: Refused): Promise<Target | null> {
   const { operation, code, caller, path } = refused;

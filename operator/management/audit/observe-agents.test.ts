@@ -72,7 +72,7 @@ function startReplica(states: ObservedStates<ObservedAgent>, server: { agents: r
     forget() {
       cached = [];
     },
-    /** Waits until an observation that began now has ended: one observation reads the cache twice. */
+    /** Waits until an observation that begins now has ended: one observation reads the cache twice. */
     async looked() {
       const before = looks;
       await until('the replica has looked again', async () => looks >= before + 4);

@@ -41,7 +41,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('settings of models in
     };
   }
 
-  /** One replica, from its start until it has looked at these generations. */
+  /** Runs one replica from its start until it has observed these generations. */
   async function observe(states: ObservedStates<ObservedBinding>, ...bindings: readonly Stored<ModelBinding>[]) {
     let looks = 0;
     await using _observing = startObservingBindings({

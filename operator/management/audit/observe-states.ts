@@ -11,14 +11,14 @@ import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { KnownObject, ObservedStates, RecordedState } from './ports.ts';
 import { type ObservingFaults, repeatLook } from './repeat-look.ts';
 
-/** States that wait for the database; of further ones only the newest of each object is recorded. */
+/** Maximum number of states that wait for the database; beyond it only the newest state of each object is recorded. */
 const mostWaiting = 1_000;
 
 export type ObservingTools = { readonly clock: Clock; readonly logger: Logger; readonly faults: ObservingFaults };
 
 /**
- * Records changes of the specs of one kind whose objects keep no history. Every replica observes them, and each is recorded
- * once; after a time without a replica, the changes of that time are recorded as one.
+ * Records changes of the specs of one kind whose objects keep no history. Every replica observes the changes, and each
+ * change is recorded once; after a time without a replica, the changes of that time are recorded as one.
  */
 export function startObservingStates<R extends Resource, S>(
   options: ObservingTools & {
@@ -29,7 +29,7 @@ export function startObservingStates<R extends Resource, S>(
     /** Sets the listener for each generation that the watch reports, and each new object of a name. */
     readonly onChange: (listener: (object: Stored<R>) => void) => void;
     readonly states: ObservedStates<S>;
-    /** Undefined for an object whose changes cannot be recorded yet. */
+    /** The state that is recorded; undefined for an object whose changes cannot be recorded yet. */
     readonly stateOf: (object: Stored<R>) => S | undefined;
     readonly changesOf: (object: Stored<R>, before: RecordedState<S>, now: Date) => readonly AuditContent[];
     readonly changesOfDeletion: (name: string, before: RecordedState<S>, now: Date) => readonly AuditContent[];
@@ -68,7 +68,8 @@ export function startObservingStates<R extends Resource, S>(
     if ((recorded.get(uid)?.generation ?? 0) >= generation) return;
     const state = options.stateOf(object);
     if (state === undefined) return;
-    // Both objects have the same id, so that the log would end with the deletion of the earlier one.
+    // Both objects have the same id; without this check the last entry of the log would be the deletion of the earlier
+    // object.
     if ((newest.get(name) ?? uid) !== uid) {
       await endDeleted(recorded, signal);
       if (signal.aborted) return;
@@ -97,7 +98,7 @@ export function startObservingStates<R extends Resource, S>(
     }
   }
 
-  /** One change that has no valid form must not hold up those after it. */
+  /** A change that has no valid form must not delay the changes after it. */
   async function written(write: () => Promise<void>): Promise<void> {
     try {
       await write();

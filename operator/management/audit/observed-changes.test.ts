@@ -64,7 +64,7 @@ function commandOf(change: Partial<CommandRecord>): CommandRecord {
   };
 }
 
-/** Whether a command made an application, of which the resources have nothing older. */
+/** Whether a command made an application, if the resources have no older one. */
 function madeBy(command: CommandRecord, application: ApplicationRecord): boolean | undefined {
   const [change] = changesOf(application);
   return change?.claims === undefined ? false : isMadeBy(change.claims, command);

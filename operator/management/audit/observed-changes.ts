@@ -9,17 +9,17 @@ import type { CommandRecord, WrittenGeneration } from '../operations/command-rec
 import { operationOfToken } from '../policies/make-policy.ts';
 import { sourceOfDeletion } from './remember-objects.ts';
 
-/** A change of the resources that may have come by another way than this API. */
+/** A change of the resources that may have been made without this API. */
 export type ObservedChange = {
   /** Identifies the change permanently. */
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
   readonly claims?: ClaimedCommand | undefined;
-  /** A purge, which is one by this API if the log has its entry with this very time. */
+  /** A purge. It was made by this API if the log has its entry with exactly this time. */
   readonly purge?: ObservedPurge;
   /** The deleted object, which the API server must not have. */
   readonly deleted?: { readonly kind: Kind; readonly id: string; readonly uid: string };
-  /** Its time is that of the resource: any text that the schema of the resource accepts. */
+  /** The content of the entry. Its time comes from the resource: any text that the schema of the resource accepts. */
   readonly content: AuditContent;
 };
 
@@ -40,15 +40,15 @@ type ClaimedCommand = {
   | ({
       readonly kind: 'application';
       readonly revision: number | undefined;
-      /** Whether an earlier application with the token failed, too. */
+      /** Whether an earlier application with the token also failed. */
       readonly failedBefore: boolean;
     } & Pick<ApplicationRecord, 'policyId' | 'generationId' | 'outcome' | 'time'>)
 );
 
 /**
- * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
- * that the command must also have written this generation and ended with this revision, or have asked for this policy and revision and ended with this
- * application.
+ * Whether a command made the change that names this command. A client of the resources can copy the token of an earlier
+ * command, so that the command must also have written this generation and ended with this revision, or have asked for
+ * this policy and revision and ended with this application.
  * @param command the command of the token, if it is known
  * @returns undefined while it is not known what the command wrote or how it ended
  */
@@ -75,8 +75,9 @@ function isAskedBy({ policyId, revision }: ClaimedApplication, { kind, origin }:
 }
 
 /**
- * Whether an application is the outcome of a command. If the command failed and the operator applies it later, because a
- * dependency appeared, that application is not its outcome and gets an entry: otherwise the log would end with the failure.
+ * Whether an application is the outcome of a command. If the command failed and the operator applies it later, because
+ * a dependency appeared, that application is not the outcome of the command and gets an entry: otherwise the last entry
+ * of the log would be the failure.
  */
 function isEndOf(
   { outcome, generationId, time, failedBefore }: ClaimedApplication,
@@ -88,7 +89,8 @@ function isEndOf(
   if (state === 'failed') return accepted && outcome === 'Failed' && (!failedBefore || isBeforeEnd);
   const ended = result !== undefined && 'generationId' in result ? result.generationId : null;
   if (outcome === 'Applied' || generationId !== undefined) return (generationId ?? null) === ended;
-  // The operator had failed for a missing dependency, and applied it before the command ended.
+  // The application failed earlier because a dependency was missing, and the operator applied it before the command
+  // ended.
   return isBeforeEnd;
 }
 
@@ -114,7 +116,7 @@ function claimedAuthor(author: string | undefined): AuditAuthor {
   return author === undefined ? { kind: 'unknown' } : { kind: 'claimed', name: author };
 }
 
-/** Names the change that made a revision, without reading the rest of it. */
+/** A name for the change that made a revision, computed without reading the rest of the revision. */
 export function sourceOfRevision({ objectName, policy }: KnownRevision): string {
   return `revision/${objectName}/${policy.uid}`;
 }
@@ -137,7 +139,7 @@ export function changeOfRevision(revision: KnownRevision, earlier: KnownRevision
       code: null,
       author: claimedAuthor(author),
       target: { type: 'policy', id: policyId },
-      // A fault of the earlier revision does not keep this one from the log.
+      // A fault of the earlier revision does not prevent the entry of this revision.
       before:
         earlier === undefined ? null : { ...stateOfRevision(earlier), digest: validDigest(earlier.definitionDigest) },
       after: stateOfRevision(revision),
@@ -203,8 +205,8 @@ function stateOfApplication(
 }
 
 /**
- * @param ofToken earlier applications with the same token. After a confirmed one, a client has kept `spec.apply` while
- * it changed the guardrail, or has returned to the content that a command had applied.
+ * @param ofToken earlier applications with the same token. If one of them was confirmed, a client has kept `spec.apply`
+ * while it changed the guardrail, or has returned to the content that a command had applied.
  */
 function changeOfApplication(
   { modelId, uid }: { readonly modelId: string; readonly uid: string },
@@ -275,8 +277,9 @@ export function changeOfDeletion(
 }
 
 /**
- * A policy that exists again, under another UID, with the content of its newest revision: no revision is recorded then.
- * @param revisions of the policy
+ * A policy that exists again, with another UID and the content of its newest revision: in this case no revision is
+ * recorded.
+ * @param revisions the revisions of the policy
  */
 export function changesOfReturn(
   { metadata, status }: Stored<CachedPolicy>,

@@ -16,15 +16,15 @@ export type ObservedBinding = {
   readonly settings: Readonly<Record<string, string>>;
 };
 
-/** A recorded state; `state` is undefined before the first one. */
+/** A recorded state; `state` is undefined before the first state. */
 export type RecordedState<S> = { readonly generation: number; readonly state: S | undefined };
 
 /** The recorded identity of an object that was not deleted. */
 export type KnownObject = { readonly uid: string; readonly name: string; readonly generation: number };
 
 /**
- * The states of the objects of one kind that the audit log has. Each change is recorded in one transaction with its entries,
- * once over all replicas. Every method throws SqlUnavailableError or SqlStatementError.
+ * The states of the objects of one kind that are in the audit log. Each change is recorded in one transaction with its
+ * entries, once for all replicas. Every method throws SqlUnavailableError or SqlStatementError.
  */
 export type ObservedStates<S> = {
   /** The objects that were recorded and not deleted. */
@@ -34,6 +34,6 @@ export type ObservedStates<S> = {
     object: KnownObject & { readonly state: S },
     entriesOf: (before: RecordedState<S>) => readonly AuditContent[],
   ): Promise<void>;
-  /** Records a deletion, unless it is recorded. */
+  /** Records a deletion, unless it is already recorded. */
   end(uid: string, entriesOf: (before: RecordedState<S>) => readonly AuditContent[]): Promise<void>;
 };

@@ -64,7 +64,7 @@ type Seen = {
   readonly applications?: readonly unknown[];
   /** Times of purges by the API that have no entry yet. */
   readonly begun?: readonly string[];
-  /** Is called with the reason that keeps changes from the log. */
+  /** Called with the reason that prevents changes from being recorded. */
   readonly faults?: string[];
   /** The generation of the policies that the operator has settled; they have generation 1. */
   readonly observedGeneration?: number;
@@ -129,7 +129,7 @@ async function observe(audit: AuditLog, seen: Seen) {
       changeNotRecorded: () => seen.faults?.push('change'),
     },
   });
-  // One observation reads twice, and the next one begins after it has ended.
+  // One observation reads twice, and the next observation begins after its end.
   await until('the first look has ended', async () => asked > 2);
   await observing[Symbol.asyncDispose]();
 }
@@ -263,7 +263,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
       },
     ]);
     const again = { ...seen, bindings: { again: modelId } };
-    // Another object of the same model does not hide the deletion of the first one.
+    // Another object of the same model does not hide the deletion of the first object.
     const deletions = await observed(one, { ...again, onServer: [modelId] }, seen);
     expect(deletions.map(({ action, target }) => [action, target?.id])).toEqual([
       ['binding.delete', modelId],
@@ -392,7 +392,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are obse
 
   test('a change that the database cannot store is counted and does not delay other records', async () => {
     const faults: string[] = [];
-    // Longer than a key of an index can be, in characters that no compression shortens.
+    // This text is longer than a key of an index can be, in characters that no compression shortens.
     const random = Array.from({ length: 1_024 }, (_, at) =>
       String.fromCodePoint(0x4e00 + ((at * 7_919 + at ** 3) % 20_000)),
     );

@@ -27,7 +27,7 @@ const batch = 500;
 const chain = 'management';
 /** Interval at which sources of applications that the resources no longer have are removed, milliseconds. */
 const forgetEveryMs = 3_600_000;
-/** Before every source of an application. */
+/** The prefix of all sources of applications. */
 const applications = 'application/';
 
 /**
@@ -41,7 +41,7 @@ export function startObserving(options: {
     AuditLog,
     'read' | 'writeOnce' | 'unknownSources' | 'addSources' | 'openSources' | 'forgetSources'
   >;
-  /** How long sources of applications are kept that the resources no longer have, days. */
+  /** How long sources of applications are kept that the resources no longer contain, days. */
   readonly sourceDays: number;
   readonly store: Pick<OperationStore, 'get'>;
   readonly begun: Pick<BegunPurges, 'isOpen'>;
@@ -50,7 +50,7 @@ export function startObserving(options: {
   readonly faults: ObservingFaults;
 }): AsyncDisposable {
   const { client, caches, audit, store, begun, sourceDays, clock, logger, faults } = options;
-  /** Sources that need no further observation. Those of changes that the resources no longer have are removed. */
+  /** Sources that need no further observation. Sources of changes that the resources no longer contain are removed. */
   const settled = new Set<string>();
   let forgottenAt = Number.NEGATIVE_INFINITY;
   /** Objects whose changes cannot be read. */
@@ -63,8 +63,9 @@ export function startObserving(options: {
   );
 
   /**
-   * Every change that the resources show. Its content is made for a change that is not settled. The deletion of an object
-   * comes before what its successor with the same id did, because the log would end with the deletion otherwise.
+   * Every change that the resources show. The content of an entry is made only for a change that is not settled. The
+   * deletion of an object precedes the changes of its successor with the same id; otherwise the last entry of the log
+   * would be the deletion.
    */
   function* candidates(): Generator<Candidate> {
     const revisions = caches.everyRevision();
@@ -108,7 +109,10 @@ export function startObserving(options: {
     for (const source of settled) if (!present.has(source)) settled.delete(source);
   }
 
-  /** An application that left the history of its binding cannot be observed again. A failure must not hold up the audit. */
+  /**
+   * Removes the sources of applications that have left the history of their binding and cannot be observed again. A
+   * failure of this must not delay the audit.
+   */
   async function forgetSources(signal: AbortSignal): Promise<void> {
     if (clock.now() - forgottenAt < forgetEveryMs) return;
     forgottenAt = clock.now();
@@ -120,7 +124,7 @@ export function startObserving(options: {
     }
   }
 
-  /** One malformed object must not delay the others. */
+  /** Reads an object so that a malformed object does not delay the others. */
   function readable<T>(object: string, read: () => readonly T[]): readonly T[] {
     try {
       return read();
@@ -137,9 +141,9 @@ export function startObserving(options: {
   }
 
   /**
-   * The deleted policies in the order of their revisions. If it was deleted before it was remembered, its newest
-   * revision has the UID. If it was created again with its content, it has no new revision, but that of the previous
-   * object.
+   * The deleted policies in the order of their revisions. If a policy was deleted before it was recorded as known, its
+   * newest revision has the UID. If a policy was created again with its content, it has no new revision, but the
+   * revision of the previous object.
    */
   function deletions(revisions: readonly KnownRevision[]): readonly Deletion[] {
     const now = clock.date();
@@ -167,7 +171,9 @@ export function startObserving(options: {
     });
   }
 
-  /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
+  /**
+   * Whether a command of this API made the change: the token alone proves nothing. Undefined while this is not known.
+   */
   async function isOwn({ claims, purge }: ObservedChange): Promise<boolean | undefined> {
     if (purge !== undefined) return isPurgeOfApi(purge);
     if (claims === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claims.operationId)) return false;
@@ -175,8 +181,8 @@ export function startObserving(options: {
   }
 
   /**
-   * A purge by this API is stored with its time before it takes effect, until it has an entry. If it is older than the
-   * retained entries, its author is no longer known, and it gets no second entry.
+   * A purge by this API is stored with its time before it takes effect, until it has an entry. If the purge is older
+   * than the retained entries, its author is no longer known, and no second entry is made for it.
    */
   async function isPurgeOfApi({ objectName, time, seenAt }: NonNullable<ObservedChange['purge']>) {
     const at = Date.parse(time);
@@ -218,7 +224,7 @@ export function startObserving(options: {
     for (const source of own) settled.add(source);
   }
 
-  /** If one of the sources cannot be read, each change checks separately whether it has an entry. */
+  /** If the sources cannot be read together, each change checks separately whether it has an entry. */
   async function unknownOf(changes: readonly ObservedChange[]): Promise<ReadonlySet<string>> {
     const sources = changes.map(({ source }) => source);
     try {
@@ -232,7 +238,8 @@ export function startObserving(options: {
   /** @returns whether the change is settled; false for a deletion of a policy or model that exists */
   async function record({ source, deleted, content }: ObservedChange): Promise<boolean> {
     if (deleted !== undefined && (await isOnServer(deleted))) return false;
-    // A resource may name any time, also one of no calendar. One in the future would keep retention from all entries after it.
+    // A resource may contain any time, even one that no calendar has. A time in the future would prevent the retention
+    // of all entries after it.
     const now = clock.date();
     const at = Date.parse(content.time);
     const time = (at >= 0 && at <= now.getTime() ? new Date(at) : now).toISOString();
@@ -241,7 +248,7 @@ export function startObserving(options: {
     } catch (error) {
       if (error instanceof SqlUnavailableError) throw error;
       if (error instanceof SqlStatementError && !error.isOfData) throw error;
-      // One change that has no valid form must not hold up those after it.
+      // A change that has no valid form must not delay the changes after it.
       noteFault(error, content.action);
     }
     return true;
@@ -251,7 +258,7 @@ export function startObserving(options: {
   async function isOnServer({ kind, id, uid }: NonNullable<ObservedChange['deleted']>): Promise<boolean> {
     const isPolicy = kind.kind === kinds.guardrailPolicy.kind;
     if (isPolicy && !labelForm.test(id)) return false;
-    // All policies together are large.
+    // Only the policies with this id are listed, because all policies together are large.
     const { items } = await client.list(kind, isPolicy ? { labelSelector: `${idLabel}=${id}` } : {});
     return items.some(({ metadata }) => metadata.uid === uid);
   }
@@ -280,7 +287,7 @@ function candidateOf(change: ObservedChange): Candidate {
   return { source: change.source, read: () => change };
 }
 
-/** Finds the revision before another one. They are sorted by policy at the first use only. */
+/** Finds the revision that precedes another revision. The revisions are sorted by policy when it is first used. */
 function createEarlier(revisions: readonly KnownRevision[]): (revision: KnownRevision) => KnownRevision | undefined {
   let byPolicy: ReadonlyMap<string, readonly KnownRevision[]> | undefined;
   return ({ policyId, number }) => {

@@ -2,21 +2,25 @@ import type { AuditLog } from '#audit/ports';
 import { idLabel } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 
-/** Prefixes of a source: of one that names an object, and of the one for the deletion of that object. */
+/** Prefixes of sources: for a source that names an object, and for a source that names the deletion of that object. */
 const sources = {
   model: { prefix: 'model/', closing: 'deletion/model/' },
   policy: { prefix: 'policy/', closing: 'deletion/' },
 } as const;
-/** A value that a label can have. A revision can name any text as the id of its policy, and so can a file as that of its object. */
+/**
+ * A value that a label can have. A revision can name any text as the id of its policy, and a file can name any text as
+ * the id of its object.
+ */
 export const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
-/** Objects that one statement stores. */
+/** Number of objects that one statement stores. */
 const batch = 500;
 
 type Objects = () => readonly Pick<Resource, 'metadata'>[];
 type RememberedObject = { readonly id: string; readonly uid: string };
 
 /**
- * The objects of one kind that the resources had. The resources do not show that an object with this UID was deleted.
+ * The objects of one kind that the resources once had. The resources themselves do not show that an object with a UID
+ * was deleted.
  */
 type ObjectMemory = {
   /** Stores the objects that are new. @throws SqlUnavailableError, SqlStatementError */
@@ -33,7 +37,7 @@ export function sourceOfDeletion(type: keyof typeof sources, { id, uid }: Rememb
 /** Keeps the objects in the database, so that a deletion is also noticed when it happened while no replica ran. */
 export function createObjectMemory(
   type: keyof typeof sources,
-  { all, shown = all }: { readonly all: Objects /** Those that are remembered. */; readonly shown?: Objects },
+  { all, shown = all }: { readonly all: Objects /** The objects that are recorded. */; readonly shown?: Objects },
   audit: Pick<AuditLog, 'openSources' | 'addSources'>,
 ): ObjectMemory {
   const { prefix, closing } = sources[type];

@@ -3,20 +3,23 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 
-/** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
+/**
+ * Interval at which the watched resources are observed, milliseconds. While nothing has changed, no request is sent.
+ */
 const everyMs = 1_000;
 
 /** Counts the changes that are kept from the audit log. */
 export type ObservingFaults = {
   /**
-   * An observation of the resources ended early; it is repeated. @param seconds time since the end of the previous one
+   * Called when an observation of the resources ended early; the observation is repeated. @param seconds time since the
+   * end of the previous observation
    */
   lookFailed(seconds: number): void;
   /** A change has no valid form and gets no entry. */
   changeNotRecorded(): void;
 };
 
-/** Looks at the watched resources again and again, from when they are complete. A failed observation is repeated. */
+/** Observes the watched resources periodically, once they are complete. A failed observation is repeated. */
 export function repeatLook(
   look: (signal: AbortSignal) => Promise<void>,
   {

@@ -7,7 +7,7 @@ import { storedBytes } from '../../revisions/fits-into-revision.ts';
 /** A recorded revision without its definition and tests, which may be large. */
 export type KnownRevision = Omit<PolicyRevisionSpec, 'definition' | 'tests'> & {
   readonly objectName: string;
-  /** RFC 3339. */
+  /** The time at which the revision was recorded, RFC 3339. */
   readonly recordedAt: string;
   /** Size of its definition and tests. */
   readonly bytes: number;

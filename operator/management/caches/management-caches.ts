@@ -21,7 +21,7 @@ import { RevisionIndex } from './revision-index.ts';
 export type ManagementCaches = AsyncDisposable & {
   readonly policies: StoreView<CachedPolicy>;
   readonly bindings: StoreView<ModelBinding>;
-  /** Without status. */
+  /** The agents, without their status. */
   readonly agents: StoreView<Agent>;
   readonly routes: StoreView<GatewayRoute>;
   readonly reports: StoreView<GatewayReport>;
@@ -39,7 +39,7 @@ export type ManagementCaches = AsyncDisposable & {
   onBindingChange(listener: (binding: Stored<ModelBinding>) => void): void;
   /** Sets the listener for each generation of an Agent that the watch reports, and each new object of a name. */
   onAgentChange(listener: (agent: Stored<Agent>) => void): void;
-  /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
+  /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is in the cache */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
   /**
    * A change of any watched resource after this call. `within` settles at the change or after that many milliseconds;
@@ -49,7 +49,7 @@ export type ManagementCaches = AsyncDisposable & {
   /** Settles every wait for a change, now and later: requests that wait must not delay a shutdown. */
   endWaits(): void;
   readonly synced: Promise<void>;
-  /** Time since the least recent contact of a watch with its server, milliseconds. */
+  /** Milliseconds since the last contact with the server, for the watch whose last contact is the longest ago. */
   silenceMs(): number;
 };
 
@@ -62,7 +62,7 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
 
 const ignored = (): void => undefined;
 
-/** Whether the API lists a policy: it must have an id that no other object owns. */
+/** Whether the API lists a policy: it must have an id that belongs to no other object. */
 export function isShown({ metadata, status }: Pick<Stored<CachedPolicy>, 'metadata' | 'status'>): boolean {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
   return metadata.labels?.[idLabel] !== undefined && conflict?.status !== 'True';

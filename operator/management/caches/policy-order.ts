@@ -24,14 +24,14 @@ export class PolicyOrder {
     if (this.#ids[position] === id) this.#ids.splice(position, 1);
   }
 
-  /** At most `limit` ids after `after`, or from the start if that is absent, and whether more follow. */
+  /** At most `limit` ids after `after`, or from the start if `after` is absent, and whether more ids follow. */
   page(after: string | undefined, limit: number): { readonly ids: readonly string[]; readonly more: boolean } {
     const found = after === undefined ? 0 : this.#positionOf(after);
     const start = after !== undefined && this.#ids[found] === after ? found + 1 : found;
     return { ids: this.#ids.slice(start, start + limit), more: this.#ids.length > start + limit };
   }
 
-  /** The first position whose id is not greater than this one. */
+  /** The first position whose id is not greater than the given id. */
   #positionOf(id: string): number {
     let low = 0;
     let high = this.#ids.length;

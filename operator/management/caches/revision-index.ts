@@ -1,6 +1,6 @@
 import type { KnownRevision } from './known-revision.ts';
 
-/** Revisions by policy, newest first, and the callers that wait for one. */
+/** Revisions by policy, newest first, and the callers that wait for a revision. */
 export class RevisionIndex {
   readonly #byPolicy = new Map<string, KnownRevision[]>();
   #count = 0;

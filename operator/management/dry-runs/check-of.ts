@@ -23,7 +23,7 @@ const checks: Readonly<Record<DryRunCheck, (checked: CheckedFacts) => Found>> = 
   tests,
 };
 
-/** One check of a dry run from the facts that it gathered. Pure. */
+/** One check of a dry run from the gathered facts. The function is pure. */
 export function checkOf(check: DryRunCheck, checked: CheckedFacts): Checked {
   const found = checks[check](checked);
   if (found === 'passed') return { check, state: 'passed', message: null };

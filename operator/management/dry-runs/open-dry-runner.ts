@@ -3,7 +3,7 @@ import { createDryRunner, type DryRunner } from './run-dry.ts';
 
 const judgeFile = new URL('../../../runtime/judge.ts', import.meta.url).pathname;
 
-/** @param secretsDirectory folder of provider credentials; without one no provider is called */
+/** @param secretsDirectory folder of provider credentials; without it no provider is called */
 export function openDryRunner(
   secretsDirectory: string | undefined,
   environment: Parameters<typeof createDryRunner>[0]['environment'],

@@ -17,7 +17,7 @@ import { checkOf } from './check-of.ts';
 
 /** An application that is checked and not made. */
 type DryApplication = {
-  /** Its policy id and number are those that the application would have. */
+  /** The revision, with the policy id and number that the application would have. */
   readonly revision: PolicyRevisionSpec;
   readonly contentProfile: string;
   readonly policy: PolicyView;
@@ -26,13 +26,13 @@ type DryApplication = {
   readonly refusals: readonly DryRunRefusal[];
 };
 
-/** Checks an application as the operator would, up to the start of its workload. Writes nothing. */
+/** Checks an application as the operator would, up to the start of its workload. It writes nothing. */
 export type DryRunner = (application: DryApplication) => Promise<DryRunResult>;
 
-/** Every check of one dry run, milliseconds. */
+/** Timeout of all checks of one dry run together, milliseconds. */
 const timeoutMs = 25_000;
 
-/** The workload that an application starts after these checks; a dry run starts none. */
+/** The workload that an application would start after these checks; a dry run starts no workload. */
 const assumedWorkload = {
   name: 'none',
   runnable: true,
@@ -114,7 +114,7 @@ function resultOf(
   };
 }
 
-/** Whether every check that is needed was made. */
+/** Whether all necessary checks were made. */
 function isDecided(checks: DryRunResult['checks']): boolean {
   return checks.every(({ state }) => state !== 'not_run');
 }

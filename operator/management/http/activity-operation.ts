@@ -53,7 +53,7 @@ export const activityOperation: ApiOperation<Management, ManagementCaller, Manag
   run: listActivity,
 };
 
-/** A route outside of the contract: how many decisions there were in each of the last minutes. */
+/** A route outside of the contract: the number of decisions in each of the last minutes. */
 export const decisionCountsOperation: ApiOperation<
   Management,
   ManagementCaller,

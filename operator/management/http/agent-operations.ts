@@ -23,7 +23,10 @@ type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
 const agentId = uuidParameter('agentId', 'The id of the agent.');
 const gates = ['identity', 'query', 'path'] as const;
 
-/** Routes outside of the contract: the declared and the served versions of an Agent, with reasons. They only read. */
+/**
+ * Routes outside of the contract: the declared and the served versions of an Agent, with reasons. These operations only
+ * read.
+ */
 export const managedAgentOperations: readonly ApiOperation<
   Management,
   ManagementCaller,
@@ -107,7 +110,8 @@ async function getAgentFlow(request: ManagementRequest): Promise<ManagementRespo
 }
 
 /**
- * Without the right to view, a caller reads only its own agents: every other one, and an absent one, is refused alike.
+ * Whether an agent is hidden. Without the right to view, a caller reads only its own agents: the agent of another owner
+ * and an absent agent get the same refusal.
  */
 async function isHidden({ service, path, caller }: ManagementRequest): Promise<boolean> {
   if (caller.ownOnly !== true) return false;

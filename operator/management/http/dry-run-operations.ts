@@ -205,7 +205,7 @@ async function dryRunApply(
   return success(result);
 }
 
-/** An unbind starts nothing that could fail: only the command itself can be refused. */
+/** An unbind starts nothing that could fail, so that only a refusal of the command is possible. */
 async function dryRunUnbind(
   request: ManagementRequest,
   binding: Stored<ModelBinding>,

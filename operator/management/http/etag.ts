@@ -4,7 +4,9 @@ import { failure } from '#api/operation';
 import { headerValues } from '#kit/http/raw-headers';
 import type { ManagementError } from './management.ts';
 
-/** One version of a policy or a model. The type is part of the tag: their ETags never match each other. */
+/**
+ * One version of a policy or a model. The type is part of the ETag, so that the ETags of both never match each other.
+ */
 type VersionedResource = {
   readonly type: 'policy' | 'model';
   readonly id: string;
@@ -13,12 +15,12 @@ type VersionedResource = {
   readonly generation: number;
 };
 
-/** The strong entity tag of a resource: it changes with the desired state, not with the observed one. */
+/** The strong entity tag of a resource: the tag changes with the desired state, not with the observed state. */
 export function etagOf({ type, id, uid, generation }: VersionedResource): string {
   return `"${type}.${id}.${uid}.${generation}"`;
 }
 
-/** Compares If-Match with a resource; the error is that of a missing, invalid or stale header. */
+/** Compares If-Match with a resource; returns the error for a missing, invalid or stale header. */
 type IfMatchCheck = (resource: VersionedResource) => ManagementError | undefined;
 
 /** The condition that If-Match of a request demands; an error when the header is missing or not an entity tag. */

@@ -20,5 +20,8 @@ export const faults: FaultCodes<ManagementErrorCode> = {
   internal: 'internal',
 };
 
-/** The server of the resources refused the write by its rules of access or admission, or because it is full. */
+/**
+ * The server of the resources refused the write because of its rules of access or admission, or because it has no space
+ * left.
+ */
 export const deniedByServer: ApiError<ManagementErrorCode> = { ...failure('resources_unavailable'), isDecided: true };

@@ -10,7 +10,10 @@ import { changeFrozen } from './freeze-operations.ts';
 import type { ManagementError, ManagementRequest } from './management.ts';
 import { readOverride } from './read-override.ts';
 
-/** A command that is checked and not sent; `approval` is undefined for one that no window and no rule can refuse. */
+/**
+ * A command that is checked but not sent; `approval` is undefined for a command that no freeze window and no approval
+ * rule can refuse.
+ */
 type ForeseenCommand = {
   readonly kind: 'policy.update' | 'binding.apply' | 'binding.unbind';
   readonly target: CommandTarget;
@@ -18,9 +21,9 @@ type ForeseenCommand = {
 };
 
 /**
- * The errors with which the command would be refused now, in the order of their checks. Asks for no approval and uses
- * none.
- * @returns the error of the dry run itself for a header that overrides windows without the right
+ * The errors with which the command would be refused now, in the order of their checks. No approval is requested or
+ * used.
+ * @returns the error of the dry run itself for a header that overrides freeze windows without the right
  */
 export async function foreseeRefusals(
   { service, caller, incoming }: ManagementRequest,
@@ -44,7 +47,7 @@ export async function foreseeRefusals(
     !sharePerson(approver.author, caller.author) &&
     (await commands.rights.has(approver, rightOfCommand(command)));
   const isUnapproved = needed !== undefined && !isApproved;
-  // The approval of a person who lost the right is used up by the command, which then requires another one.
+  // An approval by a person who has lost the right is used up by the command, which then needs another approval.
   const request = approver === undefined ? needed?.open : undefined;
   return { kind: 'foreseen', refusals: [...frozen, ...(isUnapproved ? [refusalOf(approvalRequired(request))] : [])] };
 }

@@ -106,7 +106,7 @@ async function removeFreeze(request: ManagementRequest): Promise<ManagementRespo
   return removed === 'unknown' ? failure('freeze_not_found') : success(removed);
 }
 
-/** Asked again under the lock of all changes of rights. */
+/** Whether the caller may administer; this is checked again while the lock of all changes of rights is held. */
 function mayAdminister({ service, caller }: ManagementRequest): Promise<boolean> {
   return service.commands.rights.has(caller, roleRight('administer'));
 }

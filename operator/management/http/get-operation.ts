@@ -3,10 +3,13 @@ import { failure, success } from '#api/operation';
 import { operationResource } from '../operations/command-record.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/** How long the answer waits for a recorded revision to appear in the lists of this process, milliseconds. */
+/** How long an answer waits until a recorded revision appears in the lists of this process, milliseconds. */
 const revisionSeenMs = 1_000;
 
-/** The state of a command. A caller without the right to read operations reads those of its own commands. */
+/**
+ * Answers with the state of a command. A caller without the right to read all operations may read those of its own
+ * commands.
+ */
 export async function getOperation({ service, path, caller }: ManagementRequest): Promise<ManagementResponse> {
   const operationId = path('operationId');
   const { commands, caches } = service;

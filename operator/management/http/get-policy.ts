@@ -13,8 +13,8 @@ import { etagOf } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 /**
- * The latest version of a policy, from a live read. The answer waits for the revision of the live generation, so that body,
- * revision number and ETag describe the same version, and records nothing.
+ * The latest version of a policy, from a live read. The answer waits for the revision of the live generation, so that
+ * body, revision number and ETag describe the same version. Reading records nothing.
  */
 export async function getPolicy({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const policyId = path('policyId');

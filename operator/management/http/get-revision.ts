@@ -7,7 +7,7 @@ import { findPolicy } from '../policies/find-policy.ts';
 import { revisionDetail } from '../policies/policy-view.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/** GET of one immutable revision, read live from the API server. */
+/** Answers GET of one immutable revision, which is read live from the API server. */
 export async function getRevision({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const policyId = path('policyId');
   const number = Number(path('revision'));

@@ -29,7 +29,7 @@ export type Management = {
   readonly client: KubeClient;
   readonly caches: ManagementCaches;
   readonly commands: CommandPorts;
-  /** Commands of one subject at a time. */
+  /** Limits the concurrent commands of each subject. */
   readonly turns: SubjectTurns;
   readonly recorder: GenerationRecorder;
   readonly models: ModelReader;
@@ -48,10 +48,10 @@ export type Management = {
   readonly freezes: FreezeStore;
   readonly operationLog: OperationLog;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
-  /** undefined where every owner of an agent is known by its token. */
+  /** Undefined if every owner of an agent can be identified by a token. */
   readonly developmentPersons: DevelopmentPersons | undefined;
   readonly newId: () => string;
-  /** How long a repeated request waits for the command that is in progress, milliseconds. */
+  /** How long a repeated request waits for the command in progress, milliseconds. */
   readonly duplicateWaitMs: number;
 };
 

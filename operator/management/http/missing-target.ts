@@ -6,7 +6,7 @@ import type { Management, ManagementError } from './management.ts';
 /** The errors of `missingTarget`. */
 export const missingTargets = ['policy_not_found', 'model_not_found'] as const;
 
-/** The error of a rule or window for a policy or model that does not exist: it would protect nothing. */
+/** The error for a rule or window about a policy or model that does not exist, because it would have no effect. */
 export async function missingTarget(
   { client, caches, models }: Pick<Management, 'client' | 'caches' | 'models'>,
   { type, id }: CommandTarget,

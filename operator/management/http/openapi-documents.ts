@@ -61,7 +61,7 @@ export function managementDocument(): unknown {
   });
 }
 
-/** The document of the other routes of the control plane. */
+/** The OpenAPI document of the other routes of the control plane. */
 export function commonDocument(): unknown {
   const document = (path: string, summary: string, operationId: string) => ({
     get: {

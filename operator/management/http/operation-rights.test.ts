@@ -76,7 +76,7 @@ const allowed: Readonly<Record<ServedOperation, readonly Holding[]>> = {
   approveCommand: administrators,
 };
 
-/** Whether a granted relation includes another one to the same object. */
+/** Whether a granted relation includes another relation to the same object. */
 function includes(type: ObjectType, granted: string, wanted: string): boolean {
   if (granted === wanted) return true;
   const rules: Readonly<Record<string, RelationRule>> = model[type];

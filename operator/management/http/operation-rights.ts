@@ -69,8 +69,8 @@ const emergencyOperations = [
 ] as const satisfies readonly ServedOperation[];
 
 /**
- * Operations that write, compile, call a provider, or read very many rows or rights: each takes many times as long as a
- * read of one object.
+ * Operations that write, compile, call a provider, or read very many rows or rights: each takes many times as long as
+ * reading one object.
  */
 const costlyOperations: ReadonlySet<string> = new Set([
   'createPolicy',

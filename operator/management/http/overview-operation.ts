@@ -55,7 +55,7 @@ async function getOverview({ service, query, caller }: ManagementRequest): Promi
   }
 }
 
-/** Every model, single models and policies by their ids, or nothing. */
+/** Which models and policies the overview shows: all, those with the given ids, or none. */
 type Scope = 'all' | 'none' | Parameters<typeof partOfOverview>[1];
 
 /** @param isAsked whether the right to read every model is checked again; the gates checked it before */

@@ -19,7 +19,9 @@ export function idParameter(name: string, description: string): Parameter<Manage
 export const policyIdParameter = idParameter('policyId', 'The id of the policy, a UUID of version 7.');
 export const modelIdParameter = idParameter('modelId', 'The id of the model, a UUID of version 7.');
 
-/** A number of a revision. No upper bound: a number above the largest one names a revision that does not exist. */
+/**
+ * The number of a revision. It has no upper limit: a number above the largest one names a revision that does not exist.
+ */
 export const revisionNumber = {
   schema: { type: 'integer', minimum: 1 },
   read: (text: string) => (/^[1-9]\d*$/.test(text) ? text : undefined),

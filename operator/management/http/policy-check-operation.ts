@@ -27,7 +27,8 @@ export const policyCheckOperation: ApiOperation<Management, ManagementCaller, Ma
 };
 
 async function checkPolicy({ service, caller, body }: ManagementRequest): Promise<ManagementResponse> {
-  // The author of one policy may save any definition as a version of it, and so may check any.
+  // The author of a single policy may save any definition as a new version of that policy, and may therefore check any
+  // definition.
   if (caller.ownOnly === true && (await service.commands.rights.objects(caller, 'author', 'policy')).length === 0) {
     return failure('permission_denied');
   }

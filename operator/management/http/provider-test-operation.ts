@@ -3,7 +3,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management } from './management.ts';
 
-/** A route outside of the contract: every gateway replica tests the provider of a model, with its credential. */
+/** A route outside of the contract: every gateway replica tests the provider of a model, with its own credential. */
 export const providerTestOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'testProvider'> = {
   name: 'testProvider',
   method: 'POST',

@@ -11,7 +11,7 @@ import { policyIdParameter, revisionNumber } from './path-ids.ts';
 /** Maximum number of uses that an answer names. */
 const namedUses = 20;
 
-/** A route outside of the contract: removes the text of one version, with a secret or personal data in it. */
+/** A route outside of the contract: removes the text of one version that contains a secret or personal data. */
 export const purgeOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'purgeRevision'> = {
   name: 'purgeRevision',
   method: 'POST',

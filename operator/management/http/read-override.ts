@@ -3,7 +3,7 @@ import { overrideFreezeHeader } from '#contracts/freezes';
 import { headerValues } from '#kit/http/raw-headers';
 import type { ManagementError } from './management.ts';
 
-/** Whether a command requests to take effect in a freeze window. The header is not part of the contract. */
+/** Whether a command requests to take effect even in a freeze window. The header is not part of the contract. */
 export function readOverride(
   rawHeaders: readonly string[],
 ): { readonly kind: 'override'; readonly overridesFreeze: boolean } | ManagementError {

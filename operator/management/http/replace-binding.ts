@@ -79,7 +79,7 @@ export async function bindingWriteOf(
   return { write, before, approval };
 }
 
-/** Two nulls unbind; one null is an application that lacks the other member. */
+/** Two nulls unbind the model; with one null, the request is an application without the other member. */
 export function parseBindingWrite(
   json: JsonValue,
 ): { readonly kind: 'body'; readonly value: BindingWrite } | ManagementError {

@@ -45,7 +45,7 @@ async function plan(
   const body = readShape(policyReplaceSchema, json);
   if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
   if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
-  // The live generation becomes a revision before it is replaced, so that no version is lost.
+  // The live generation is recorded as a revision before it is replaced, so that no version is lost.
   const record = await service.recorder.record(policyId, policy);
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await liveTestsOf(service, policyId, policy);
@@ -81,7 +81,7 @@ async function plan(
   };
 }
 
-/** The live tests; those of the newest revision where the live ones are invalid. */
+/** The tests of the live policy; if they are invalid, the tests of the newest revision. */
 export async function liveTestsOf(
   { client, caches }: Management,
   policyId: string,

@@ -76,7 +76,7 @@ const gates = ['identity', 'query', 'path'] as const;
 
 /**
  * Routes outside of the contract: policies, revisions and bindings in their stored form, by the names of the resources.
- * They only read; each change is a command of the contract.
+ * These operations only read; all changes are commands of the contract.
  */
 export const resourceOperations: readonly ApiOperation<
   Management,

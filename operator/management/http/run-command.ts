@@ -26,7 +26,7 @@ export type PlannedCommand =
 
 type CommandPlan = {
   readonly method: 'POST' | 'PUT';
-  /** The path with its ids in their stored form. */
+  /** The path, with its ids in their stored form. */
   readonly path: string;
   /** The error when the resource is deleted before the write. */
   readonly gone: 'policy_not_found' | 'model_not_found';
@@ -66,7 +66,7 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
       case 'unknown':
         return { kind: 'done', response: failure('resources_unavailable') };
       case 'refused':
-        // Another client took the name of the new resource: the command wrote nothing and is planned again.
+        // Another client has used the name of the new resource: the command wrote nothing and is planned again.
         if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
         if (executed.why === 'denied') return { kind: 'refused', error: deniedByServer };
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };

@@ -149,7 +149,7 @@ describe('the state of a binding', () => {
     expect(stateOf('bundle_invalid', { ...before, isInProgress: true })).toBe('failed');
   });
 
-  test('a binding shows the desired application with nulls until it is pinned, and the earlier one as serving', () => {
+  test('a binding shows the desired application with nulls until it is pinned, and the earlier application as serving', () => {
     const read = bindingRead(snapshot({ route: route(guarded('before', 1)) }), unexplained);
     expect(read).toMatchObject({
       state: 'pending',

@@ -17,8 +17,8 @@ type StateAndReason = { readonly state: BindingState; readonly reason: string | 
 export type BindingCause = { readonly message: string | undefined; readonly whatToDo: string | undefined };
 
 /**
- * The state of a binding, computed at every read and never stored. It is `applied` or `unbound` only if every ready replica
- * confirmed exactly the desired application (management:binding-state:to-applied).
+ * The state of a binding, computed at every read and never stored. The state is `applied` or `unbound` only if every
+ * ready replica confirmed exactly the desired application (management:binding-state:to-applied).
  */
 export function bindingState(m: ModelSnapshot): StateAndReason {
   const isPinned = pins(m.route, m.desired);
@@ -104,7 +104,7 @@ function isConfirmed({ replicas }: ModelSnapshot): boolean {
   return ready.length > 0 && ready.every(confirms);
 }
 
-/** Why the desired application failed; undefined if it is in progress. */
+/** The reason why the desired application failed; undefined if it is in progress. */
 function failureOf(m: ModelSnapshot, isPinned: boolean): string | undefined {
   if (isPinned && m.replicas.some((replica) => replica.rejected !== undefined)) return 'replica_rejected';
   const newest = m.history[0];

@@ -5,8 +5,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 
 /**
- * The live binding of a model. The cache only provides the object name; absence is confirmed by the server. Of two objects
- * with the same id the API shows the one without a conflict.
+ * The live binding of a model. The cache only provides the object name; absence is confirmed by the server. If two
+ * objects have the same id, the API shows the object without a conflict.
  */
 export async function findModel(
   client: Pick<KubeClient, 'get' | 'list'>,
@@ -22,7 +22,7 @@ export async function findModel(
   return items.filter(isShownModel).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-/** Whether the API shows a model under its id, which no other object owns. */
+/** Whether the API shows a model under its id, because no other object owns the id. */
 export function isShownModel({ status }: Pick<ModelBinding, 'status'>): boolean {
   const accepted = status?.conditions?.find((condition) => condition.type === 'Accepted');
   return !(accepted?.status === 'False' && accepted.reason === 'IdConflict');

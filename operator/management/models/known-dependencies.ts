@@ -8,7 +8,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 
-/** This API reads no processes: their absence is seen in conditions and reports. */
+/** This API does not read processes; their absence is visible in conditions and reports. */
 const unseen: Surroundings = {
   operator: { state: 'unknown', message: 'the management API does not read processes', replicas: [] },
   problems: [],

@@ -2,7 +2,7 @@ import type { Application } from '../../applications/application.ts';
 import type { OutcomeHistory } from '../../applications/outcome-history.ts';
 import type { ReplicaView } from '../../applications/replica-views.ts';
 
-/** The input of the state of a binding. */
+/** The data from which the state of a binding is computed. */
 export type ModelSnapshot = {
   readonly modelId: string;
   readonly gateway: string;
@@ -16,7 +16,7 @@ export type ModelSnapshot = {
   readonly route: PinnedRoute | undefined;
   /** The application history, newest first. */
   readonly history: OutcomeHistory;
-  /** Whether the operator reports the desired application as in progress, also again after a failure. */
+  /** Whether the operator reports the desired application as in progress, including a retry after a failure. */
   readonly isInProgress: boolean;
   /** The running replicas of the gateway, compared with the route. */
   readonly replicas: readonly ReplicaView[];

@@ -4,8 +4,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 
 /**
- * The revision that `portcullis rollback` would apply: a revision whose text was purged is passed over. Null if there is none, or if
- * its policy is archived or under deletion, so that the API would refuse it.
+ * The revision that `portcullis rollback` would apply: a revision whose text was purged is skipped. Null if there is no
+ * such revision, or if its policy is archived or under deletion, so that the API would refuse it.
  */
 export function previousApplication(
   { spec, status }: Pick<Stored<ModelBinding>, 'spec' | 'status'>,

@@ -22,11 +22,14 @@ import { knownDependencies, runningReports } from './known-dependencies.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type ModelReader = {
-  /** A live read of the binding of a model; undefined if there is none. */
+  /** Reads the binding of a model live; undefined if there is none. */
   find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
-  /** The input of its state: a live read of the route, cached reports, and the running gateway replicas. */
+  /**
+   * The data from which the state of a model is computed: a live read of the route, cached reports, and the running
+   * gateway replicas.
+   */
   snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
-  /** The first cause of its state, and the remedy, in the words of `portcullis why`. */
+  /** The first cause of the state of a binding, and the remedy, in the wording of `portcullis why`. */
   explain(binding: Stored<ModelBinding>): Promise<BindingCause>;
   /** The state that a command on the binding replaces. */
   stateOf(binding: Stored<ModelBinding>): Promise<ReplacedState>;

@@ -78,7 +78,7 @@ function overviewModel(facts: BindingDependencies, program: string): Omit<Overvi
   const note = appliedBy(binding);
   return {
     name: metadata.name,
-    // The label of a copied object names a model that is not this one.
+    // The label of a copied object names a different model.
     modelId: isShownModel(binding) ? (metadata.labels?.[idLabel] ?? null) : null,
     alias: spec.model.alias,
     gateway: spec.gateway,

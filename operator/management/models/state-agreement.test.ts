@@ -147,7 +147,7 @@ function isImpossible(s: Snapshot): boolean {
 
 function differenceOf(s: Snapshot, told: string, live: string, isDegraded: boolean): string {
   const isLatched = s.route !== undefined && isApplied(s.history, s.route.spec.generationId);
-  // A confirmed application stays applied in the conditions while a replica lags behind; the live state is pending.
+  // In the conditions, a confirmed application stays applied while a replica lags behind; the live state is pending.
   if (['applied', 'unbound'].includes(told) && live === 'pending' && isLatched) return ': latched';
   // The status shows a disabled provider only through an applied route.
   if (live === 'disabled' && ['pending', 'failed'].includes(told)) return ': provider disabled';

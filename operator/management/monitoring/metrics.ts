@@ -19,15 +19,18 @@ const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorCode> & {
   readonly registry: Metrics;
   readonly auditExport: AuditExportMetrics;
-  /** Time since the least recent contact of a watch with its server, seconds. */
+  /**
+   * Receives the time since the last contact of a watch with its server, for the watch with the longest such time,
+   * seconds.
+   */
   watchSilence(seconds: number): void;
   /** The emergency credential was used. */
   breakGlassUsed(): void;
   /** The used part of each quota, 0 to 1. */
   quotasUsed(used: Readonly<Record<PolicyQuotaName, number>>): void;
-  /** Counts the reasons that keep the changes of one observer from the audit log. */
+  /** Counts the reasons that prevent the changes of one observer from being recorded in the audit log. */
   observingFaults(observer: Observer): ObservingFaults;
-  /** Whether the database answered the last readiness check. */
+  /** Receives whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;
 };
 
@@ -75,7 +78,7 @@ export function createManagementMetrics(): ManagementMetrics {
     help: 'Changes of resources that have no entry in the audit log because they are malformed.',
     labels: { observer: observers },
   });
-  // Prometheus sees the first increase of a series only if the series was there before.
+  // Prometheus sees the first increase of a series only if the series existed before it.
   for (const observer of observers)
     for (const metric of [looks, failedSeconds, unrecorded]) metric.add({ observer }, 0);
   database.set({}, 1);

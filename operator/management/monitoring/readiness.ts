@@ -7,7 +7,7 @@ import type { ManagementMetrics } from './metrics.ts';
 const maxSilenceMs = 60_000;
 
 type ManagementReadiness = {
-  /** Why this replica is not ready, one sentence each; empty when it is ready. */
+  /** The reasons why this replica is not ready, one sentence each; empty when it is ready. */
   problems(): Promise<readonly string[]>;
   /** Makes the replica unready until it exits, because it shuts down. */
   withdraw(): void;

@@ -8,16 +8,19 @@ export type ApprovalDemand = {
   readonly kind: ApprovalKind;
   /** SHA-256 of the write of the command and of the state that it replaces. After an edit another approval is needed. */
   readonly digest: string;
-  /** The command needs an approval if one of them requires it, and is refused in a freeze window of one of them. */
+  /**
+   * The policies and models of the command. The command needs an approval if one of them requires it, and is refused in
+   * a freeze window of one of them.
+   */
   readonly askers: readonly CommandTarget[];
 };
 
 type BindingWrite = CommandWrite & { readonly type: 'write_binding' };
 
 /**
- * The demand of an application or an unbind: the model, the policy that is applied and those that it replaces may ask
- * for it. @param definitionDigest that of the revision; null to unbind @param replaced ids of the policies before: the
- * desired one and the one that protects the model
+ * The demand of an application or an unbind: the model, the applied policy and the replaced policies may require an
+ * approval. @param definitionDigest the digest of the revision's definition; null to unbind @param replaced ids of the
+ * previous policies: the desired one and the one that protects the model
  */
 export function bindingDemand(
   modelId: string,
@@ -35,7 +38,10 @@ export function bindingDemand(
   };
 }
 
-/** The demand of a save that archives a policy. Its change token differs in each attempt and is left out. */
+/**
+ * The demand of a save that archives a policy. The change token of the save is left out, because it differs in each
+ * attempt.
+ */
 export function archiveDemand(
   policyId: string,
   { uid, generation, spec }: { readonly uid: string; readonly generation: number; readonly spec: GuardrailPolicySpec },

@@ -26,31 +26,40 @@ export type ApprovalStore = {
   /** Requests and approvals that have not expired and were not used, the newest first; at most 500. */
   list(): Promise<readonly Approval[]>;
   get(id: string): Promise<Approval | undefined>;
-  /** Remembers a request; the same request of the same person stays one until it expires. @returns its id */
+  /**
+   * Stores a request; while it is valid, an equal request of the same person counts as the same request. @returns the
+   * id of the request
+   */
   request(request: ApprovalRequest): Promise<string>;
   /**
    * Approves a request that has neither expired nor been used, with its audit entry in one transaction, unless
-   * `isAllowed` refuses under the lock of all changes of rights. @returns whether it was approved
+   * `isAllowed` refuses while the lock of all changes of rights is held. @returns whether it was approved
    */
   approve(
     id: string,
     by: ApprovingPerson & { readonly subject: string },
     options: { readonly isAllowed: () => Promise<boolean>; readonly entry: AuditContent },
   ): Promise<'approved' | 'not_allowed' | 'gone'>;
-  /** The person whose approval a command used, and whether the approval is still valid; undefined if it used none. */
+  /**
+   * The person whose approval a command used, and whether the approval is still valid; undefined if the command used no
+   * approval.
+   */
   approverOf(operationId: string): Promise<(ApprovingPerson & { readonly isValid: boolean }) | undefined>;
-  /** Whether a policy or model requires the approval of a stored command that used none. */
+  /** Whether a policy or model requires an approval of a stored command that used none. */
   isLacking(operationId: string): Promise<boolean>;
   /**
    * The approval that a command of this person needs now, without using it: `open` is the id of its request, if there
-   * is one, and `approver` gave a valid approval. Undefined if no policy or model requires one.
+   * is one, and `approver` gave a valid approval. Undefined if no policy or model requires an approval.
    */
   needed(
     demand: ApprovalDemand,
     requester: string,
   ): Promise<{ readonly open: string | undefined; readonly approver: ApprovingPerson | undefined } | undefined>;
   rules(): Promise<readonly CommandTarget[]>;
-  /** Changes a rule, with its audit entry, unless `isAllowed` refuses under the lock of all changes of rights. */
+  /**
+   * Changes an approval rule and adds the audit entry, unless `isAllowed` refuses while the lock of all changes of
+   * rights is held.
+   */
   setRule(
     target: CommandTarget,
     isRequired: boolean,

@@ -15,10 +15,13 @@ type ApproveResult =
   | { readonly kind: 'approved'; readonly approval: Approval }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'no_right' }
-  /** The caller, or one that acts for it, is the requester. */
+  /** The caller, or an actor of the caller, is the requester. */
   | { readonly kind: 'own' };
 
-/** Approves a command for another person. The approver needs the right of the command, now and when it is executed. */
+/**
+ * Approves a command for another person. The approver needs the right of the command, both now and when the command is
+ * executed.
+ */
 export async function approveCommand(
   ports: { readonly approvals: ApprovalStore; readonly rights: Rights; readonly clock: Clock },
   id: string,
@@ -37,15 +40,15 @@ export async function approveCommand(
 }
 
 /**
- * The approvals that a caller without the right to read all of them may read: requests of its own commands, and those of
- * commands that it has the right to approve.
+ * The approvals that a caller without the right to read all of them may read: requests of its own commands, and
+ * requests of commands that it has the right to approve.
  */
 export async function ownApprovals(
   rights: Pick<Rights, 'has'>,
   caller: ManagementCaller,
   items: readonly Approval[],
 ): Promise<readonly Approval[]> {
-  // Many requests can be about one policy or model: each right is checked once.
+  // Many requests can concern one policy or model, so that each right is checked only once.
   const known = new Map<string, Promise<boolean>>();
   const mayApprove = (item: Approval): Promise<boolean> => {
     const right = rightOfApproval(item);

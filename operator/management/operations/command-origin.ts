@@ -14,7 +14,7 @@ export type CommandOrigin = {
   readonly message?: string | undefined;
 };
 
-/** The origin of a row of an earlier version: only the owner of its key is known. */
+/** The origin of a row of an earlier version, of which only the owner of its key is known. */
 export function originOfKey(keyOwner: string | null): CommandOrigin {
   const pair = keyOwner === null ? undefined : readUserSubject(keyOwner);
   const author: AuditAuthor = pair === undefined ? { kind: 'unknown' } : { kind: 'token', ...pair, actors: [] };
@@ -26,7 +26,9 @@ type AuditedRecord = Pick<
   'operationId' | 'kind' | 'target' | 'traceId' | 'origin' | 'result' | 'updatedAt'
 >;
 
-/** The entry of a command that took effect on its resource, and another one if it overrides a freeze window. */
+/**
+ * The entry of a command that took effect on its resource, and another entry if the command overrides a freeze window.
+ */
 export function acceptedEntries(
   record: AuditedRecord & Pick<CommandRecord, 'overridesFreeze'>,
 ): readonly AuditContent[] {

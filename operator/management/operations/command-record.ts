@@ -20,7 +20,7 @@ export type CommandWrite = NotedWrite &
         /** The generation that the object must have when the write arrives. */
         readonly generation: number;
         readonly spec: GuardrailPolicySpec;
-        /** The deletionTimestamp of the deletion that the write cancels; absent without one. */
+        /** The deletionTimestamp of the deletion that the write cancels; absent if the write cancels none. */
         readonly keep?: string;
       }
     | {
@@ -47,7 +47,7 @@ type OperationFailure = {
   readonly cause?: string | undefined;
 };
 
-/** A command as stored in its row. */
+/** A command as it is stored in its row. */
 export type CommandRecord = {
   readonly operationId: string;
   readonly kind: OperationKind;
@@ -55,7 +55,7 @@ export type CommandRecord = {
   readonly target: CommandTarget;
   readonly traceId: string;
   readonly origin: CommandOrigin;
-  /** Whether the command's write is known to have succeeded, so that the answer was or will be 202. */
+  /** Whether the write of the command is known to have succeeded, so that the answer is 202. */
   readonly accepted: boolean;
   /** Whether the command takes effect although a freeze window was in force when it was stored. */
   readonly overridesFreeze: boolean;
@@ -66,14 +66,14 @@ export type CommandRecord = {
   readonly updatedAt: Date;
 };
 
-/** A command with its write, which is dropped when the operation ends. */
+/** A command with its write, which is removed when the operation ends. */
 export type OpenCommandRecord = CommandRecord & { readonly write: CommandWrite };
 
 export type OperationEnd =
   | { readonly kind: 'succeeded'; readonly result: OperationResult }
   | ({ readonly kind: 'failed' } & OperationFailure);
 
-/** How an application ended that the operator gave up. */
+/** The end of an application that the operator has stopped trying to apply. */
 export function failedApplication(code: OperationFailureCode, cause: string | undefined): OperationEnd {
   return { kind: 'failed', code, message: operationFailures[code], cause };
 }
@@ -104,8 +104,8 @@ function errorOf({ code, message, cause }: OperationFailure, traceId: string): O
 }
 
 /**
- * The body of every 202 of one command: the operation as it was accepted, so that each repetition gets the same bytes
- * (management:idempotency-key:repeat-same).
+ * The body of every 202 response to one command: the operation as it was accepted, so that each repeated request gets
+ * the same bytes (management:idempotency-key:repeat-same).
  */
 export function acceptedResource(record: CommandRecord): OperationResource {
   const { createdAt } = record;

@@ -1,7 +1,7 @@
 import type { ApplicationRecord } from '#resources/model-binding';
 import { failedApplication, failedWith, type OpenCommandRecord, type OperationEnd } from './command-record.ts';
 
-/** The binding of a model, from one read. */
+/** The facts about the binding of a model, from one read. */
 export type BindingFacts = {
   readonly uid: string;
   readonly generation: number;
@@ -18,9 +18,9 @@ export type BindingFacts = {
 type BindingOperation = OpenCommandRecord & { readonly write: { readonly type: 'write_binding' } };
 
 /**
- * How an operation on a binding ended; undefined while it is in progress. Only the operator decides an outcome: an entry
- * of its application history with the id and content of the operation. Without such an entry, an operation that the
- * binding no longer desires is superseded.
+ * How an operation on a binding ended; undefined while it is in progress. Only the operator decides an outcome, by an
+ * entry in its application history with the id and content of the operation. Without such an entry, an operation that
+ * the binding no longer desires is superseded.
  */
 export function decideBindingEnd(
   operation: BindingOperation,

@@ -3,7 +3,7 @@ import { failedWith, type OperationEnd, type WrittenGeneration } from './command
 
 /**
  * How an operation on a policy ended, from all recorded revisions of the policy; undefined while its generation can
- * still be recorded. Its result is the revision with its token, UID and generation.
+ * still be recorded. The result of the operation is the revision with its token, UID and generation.
  * @param live the current object; undefined if it was deleted
  */
 export function decidePolicyEnd(

@@ -60,7 +60,8 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   if (begun.kind === 'taken') return { kind: 'taken' };
   if (begun.kind === 'frozen' || begun.kind === 'full') return begun;
   if (begun.kind === 'unapproved') return requestApproval(ports, command);
-  // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
+  // This check is made after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md,
+  // Rights).
   const stopped = await findStop(ports, command, begun.lease);
   if (stopped !== undefined) {
     const left = await withdraw(store, command, begun.lease);
@@ -86,8 +87,8 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
 }
 
 /**
- * Takes a command back that this process did not send, or that wrote nothing. Recovery may have claimed it meanwhile: it found
- * the write, has ended the command, or is about to send the write.
+ * Withdraws a command that this process did not send, or that wrote nothing. Recovery may have claimed the command
+ * meanwhile: then it found the write, has ended the command, or is about to send the write.
  */
 async function withdraw(
   store: OperationStore,
@@ -133,14 +134,15 @@ async function findStop(ports: CommandPorts, command: NewCommand, lease: Command
     return isApproved ? undefined : { kind: 'unapproved' };
   } catch (error) {
     if (await store.withdraw(operationId, lease)) throw error;
-    // Recovery has claimed the command: an answer that nothing was changed could be wrong.
+    // Recovery has claimed the command, so that the answer that nothing was changed could be wrong.
     throw new RecordsUnavailableError('recovery decides about the command', { cause: error });
   }
 }
 
 /**
- * @param leasedUntil a process sends nothing that could arrive after it: recovery may have ended the command, and a
- * revocation waits no longer for it @returns undefined when the answer to the write was lost, so that its result is unknown
+ * @param leasedUntil after this time the process sends no request: recovery may have ended the command, and a
+ * revocation no longer waits for it @returns undefined when the answer to the write was lost, so that its result is
+ * unknown
  */
 async function sendWithRetries(
   ports: CommandPorts,

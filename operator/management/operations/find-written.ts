@@ -7,8 +7,9 @@ import { changeToken } from '../policies/make-policy.ts';
 import type { CommandRecord, CommandWrite, WrittenGeneration } from './command-record.ts';
 
 /**
- * The generation that the write of a command created, if its operation id is found: in the spec, in the revisions, or in
- * the application history. Undefined does not prove that nothing was written: a later change may have replaced it.
+ * The generation that the write of a command created, if the operation id of the command is found: in the spec, in the
+ * revisions, or in the application history. Undefined does not prove that nothing was written: a later change may have
+ * replaced the write.
  */
 export function findWritten(
   client: Pick<KubeClient, 'get' | 'list'>,

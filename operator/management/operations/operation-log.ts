@@ -2,7 +2,7 @@ import type { OperationKind, OperationState } from '#contracts/management';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { CommandRecord } from './command-record.ts';
 
-/** Which operations a list contains; an absent member excludes none. */
+/** Which operations a list contains; an absent member does not restrict the list. */
 export type OperationFilter = {
   readonly operationId?: string | undefined;
   readonly kind?: OperationKind | undefined;
@@ -19,7 +19,7 @@ export type OperationLog = {
   /**
    * A page, the newest command first.
    * @param after the id of the last operation of the previous page
-   * @returns `more`: whether an older one exists
+   * @returns `more`: whether an older operation exists
    */
   page(
     filter: OperationFilter,

@@ -21,9 +21,9 @@ type GenerationRecord =
   | { readonly kind: 'pending' };
 
 export type GenerationRecorder = {
-  /** Records the live generation of a policy, unless it is recorded already. */
+  /** Records the live generation of a policy, unless it is already recorded. */
   record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
-  /** The revision of the live generation, once its recorder has written it; writes nothing. */
+  /** The revision of the live generation, once its recorder has written the revision; this method writes nothing. */
   find(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
 };
 

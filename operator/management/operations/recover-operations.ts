@@ -8,14 +8,17 @@ import { sendWrite } from './send-write.ts';
 
 /** Age after which the write of a command is not sent again, milliseconds. */
 const sendAgainMs = 15 * 60_000;
-/** The same for a write that takes the guardrail off a model: its administrator has acted otherwise since. */
+/**
+ * Maximum age of a write that removes the guardrail of a model, milliseconds: after that its administrator may have
+ * acted differently.
+ */
 const unbindAgainMs = 60_000;
 const batch = 20;
 
 /**
- * Continues commands that a process started and did not finish. Every replica does so; a lease gives each command to one
- * of them at a time, and a repetition has no further effect.
- * @param between called before each of them @returns the number of commands that were claimed
+ * Continues commands that a process started and did not finish. Every replica does this; a lease gives each command to
+ * one replica at a time, and repeating a command has no further effect.
+ * @param between called before each command @returns the number of commands that were claimed
  */
 export async function recoverOperations(ports: CommandPorts, between: () => Promise<void>): Promise<number> {
   const claimedAt = ports.clock.now();
@@ -58,7 +61,8 @@ async function settleWrite(
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
     const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
-    // By the clock of the database and the monotonic one: the time of day of this process may differ.
+    // The age is measured by the clock of the database and the monotonic clock, because the time of day of this process
+    // may differ.
     const isTooOld = (): boolean => ageMs + clock.now() - claimedAt > limitMs;
     const isOld = isTooOld();
     if (!isOld && !(await rights.has(operation.origin, rightOfAuthor(operation)))) {
@@ -76,7 +80,7 @@ async function settleWrite(
       await store.finish(operationId, failedWith('not_executed', 'A freeze window is in force.'));
       return undefined;
     }
-    // The checks above take time, too: a write that has become too old meanwhile is ended by the next claim.
+    // The checks above take time, too: if the write has become too old meanwhile, the next claim ends it.
     const isLeased = (): boolean => clock.now() + requestTimeoutMs < claimedAt + leaseMs && !isTooOld();
     const sent = isOld ? undefined : await sendWrite({ client, isLeased }, operation);
     if (sent?.kind === 'written') return sent.written;
@@ -89,8 +93,8 @@ async function settleWrite(
 }
 
 /**
- * Whether the approval that the command used has not expired and its giver still has the right. A command that used
- * none was stored before a policy or model required one, or needs none.
+ * Whether the approval that the command used has not expired and the approver still has the right. A command without an
+ * approval was stored before a policy or model required one, or needs no approval.
  */
 async function isStillApproved({ approvals, rights }: CommandPorts, operation: OpenCommandRecord): Promise<boolean> {
   const { operationId } = operation;

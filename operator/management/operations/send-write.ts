@@ -35,14 +35,18 @@ class LeaseEndedError extends Error {
 
 type Command = Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite };
 
-/** `conflict` is not among them: a server that is too busy with an object to decide a patch has decided nothing. */
+/**
+ * The code `conflict` is not in this list: a server that is too busy with an object to decide about a patch has decided
+ * nothing.
+ */
 const lostRaces: readonly KubeErrorCode[] = ['already_exists', 'precondition_failed', 'not_found'];
 /** The server refuses writes of this process: nothing was written. */
 export const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'storage_full'];
 
 /**
- * Sends the conditional write of a command. Any process may send it any number of times: exactly one succeeds, and the
- * others determine by the operation id whether one did. Each of its requests that changes the resource is sent within the lease.
+ * Sends the conditional write of a command. Any process may send it any number of times: exactly one write succeeds,
+ * and the other attempts find out by the operation id whether it did. Each request that changes the resource is sent
+ * within the lease.
  * @throws KubeError if it is not known whether the write succeeded
  */
 export async function sendWrite({ client, isLeased }: LeasedClient, command: Command): Promise<WriteResult> {

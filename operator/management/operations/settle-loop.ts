@@ -6,22 +6,23 @@ import { type ModelFactsReader, settleOnModel } from './settle-models.ts';
 
 /** Debounce of binding changes, milliseconds. */
 const debounceMs = 50;
-/** Models of one statement: a change of every binding must not become one large statement. */
+/** Number of models in one statement, so that a change of every binding does not become one large statement. */
 const batch = 200;
 const openLimit = 500;
 /** Interval at which expired idempotency keys and operations are deleted, milliseconds. */
 const pruneMs = 3_600_000;
 
 export type Settling = AsyncDisposable & {
-  /** Makes the loop settle a model soon: a client waits for an operation on it. */
+  /** Makes the loop settle a model soon, because a client waits for an operation on the model. */
   lookAt(modelId: string): void;
 };
 
 /**
- * The only loop that settles operations. It continues abandoned commands and operations on policies. It ends operations on
- * bindings after the operator recorded their outcome: when a binding changes, and for all bindings at a fixed interval, so
- * that a change that no watch reported is found too.
- * @param times intervals of recovery and of the look at all bindings; after a full recovery the next one starts immediately
+ * The only loop that settles operations. It continues abandoned commands and operations on policies. It ends operations
+ * on bindings after the operator recorded their outcome: when a binding changes, and for all bindings at a fixed
+ * interval, so that a change that no watch reported is found too.
+ * @param times intervals of recovery and of the check of all bindings; after a full batch of recovery the next one
+ * starts immediately
  */
 export function startSettling(
   ports: CommandPorts,
@@ -34,7 +35,7 @@ export function startSettling(
   const { store, logger, clock } = ports;
   const changed = new Set<string>();
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /** When each part is due, by the monotonic clock. */
+  /** The times at which the parts are due, by the monotonic clock. */
   const due = { changed: 0, recovery: 0, sweep: performance.now() + times.sweepMs };
   let stopped = false;
   let wake: () => void = () => undefined;
@@ -51,7 +52,7 @@ export function startSettling(
   async function settle(modelIds: readonly string[] | 'all'): Promise<void> {
     for (const operation of await store.openOnModels(modelIds, openLimit)) {
       if (stopped) return;
-      // One model that cannot be read must not delay the others.
+      // A model that cannot be read must not delay the others.
       await settleOnModel(store, sources.reader, operation).catch((error: unknown) => {
         const { operationId, traceId } = operation;
         logger.warn('settling_failed', { operation: operationId, traceId, failure: describeFailure(error) });
@@ -90,7 +91,7 @@ export function startSettling(
     }
   }
 
-  /** Until a part is due or `wake` is called. */
+  /** Waits until a part is due or `wake` is called. */
   function pause(): Promise<void> {
     const next = Math.min(due.recovery, due.sweep, changed.size === 0 ? Number.POSITIVE_INFINITY : due.changed);
     return new Promise((resolve) => {

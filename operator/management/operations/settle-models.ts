@@ -5,13 +5,13 @@ import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
 import type { OperationStore } from './ports.ts';
 
 export type ModelFactsReader = {
-  /** A live read of the binding of a model and its policy; undefined if there is no binding. */
+  /** Reads the binding of a model and its policy live; undefined if there is no binding. */
   read(modelId: string): Promise<BindingFacts | undefined>;
 };
 
 /**
  * Ends an accepted operation on a binding if the operator recorded its outcome, or a later change superseded it.
- * @returns the end; undefined while it is in progress
+ * @returns the end of the operation; undefined while it is in progress
  */
 export async function settleOnModel(
   store: Pick<OperationStore, 'finish'>,

@@ -17,12 +17,12 @@ export type DefinitionChecker = (check: PolicyCheck) => Promise<PolicyCheckResul
 const timeoutMs = 15_000;
 /** A validation uses a core, and this process answers other requests meanwhile. */
 const atOnce = 2;
-/** The id of the checked policy in its bundle, which nothing keeps. */
+/** The id of the checked policy in its bundle, which is not stored anywhere. */
 const policyId = '00000000-0000-7000-8000-000000000000';
 
 /**
- * Checks a definition and texts with the rules of an application, in a child process that does nothing else. Rules with a
- * provider are named and not run. Nothing is stored.
+ * Checks a definition and texts with the rules of an application, in a separate child process. Rules with a provider
+ * are listed but not run. Nothing is stored.
  */
 export function createDefinitionChecker(
   judges: Pick<KeptChildren, 'ask'>,

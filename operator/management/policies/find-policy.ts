@@ -6,8 +6,8 @@ import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import { policyObjectName } from './make-policy.ts';
 
 /**
- * The live policy of an id. The cache only provides the object name; absence is confirmed by the server. Of two objects
- * with the same id the owner of the recorded revisions is chosen.
+ * The live policy of an id. The cache only provides the object name; absence is confirmed by the server. If two objects
+ * have the same id, the owner of the recorded revisions is chosen.
  */
 export async function findPolicy(
   client: Pick<KubeClient, 'get' | 'list'>,

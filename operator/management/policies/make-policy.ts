@@ -18,7 +18,7 @@ export function operationOfToken(
   return { operationId: found[1] as string, generation: Number(found[2]) };
 }
 
-/** The object name of a policy that this API creates where its display name gives none. */
+/** The object name of a policy that this API creates, if its display name does not give one. */
 export function policyObjectName(id: string): string {
   return `p-${id}`;
 }

@@ -24,7 +24,7 @@ export function policyDetail(newest: KnownRevision, createdAt: string, definitio
   return { ...policySummary(newest, createdAt), definition };
 }
 
-/** An entry of the revision list. A revision never changes, so both of its dates are the same. */
+/** An entry of the revision list. A revision never changes, so that both of its dates are equal. */
 export function revisionSummary(revision: KnownRevision): PolicySummary {
   return policySummary(revision, revision.recordedAt);
 }

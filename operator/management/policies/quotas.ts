@@ -9,17 +9,20 @@ import { operationOfToken } from './make-policy.ts';
 export const policyQuotaNames = ['policies', 'revisions', 'bytes'] as const;
 export type PolicyQuotaName = (typeof policyQuotaNames)[number];
 
-/** The maximum that commands of this API let an installation store; revisions of deleted policies count. */
+/**
+ * The limits of the objects that commands of this API store in an installation; revisions of deleted policies count,
+ * too.
+ */
 export type QuotaLimits = Readonly<Record<PolicyQuotaName, number>>;
 
-/** The growth by a save in addition to one revision. */
+/** The growth by a save, in addition to one revision. */
 type Addition = { readonly isNewPolicy: boolean; readonly bytes: number };
 
 /** A save in the records of commands that may not be in the watch yet. */
 export type RecordedSave = Addition & {
   readonly operationId: string;
   readonly policyId: string;
-  /** Its revision, if it has succeeded. */
+  /** The revision of the save, if the save has succeeded. */
   readonly revision: number | undefined;
 };
 
@@ -31,13 +34,16 @@ export type Quotas = {
    * @param recorded saves that also count, as far as the watch has not seen them
    */
   exceededBy(addition: Addition, recorded?: readonly RecordedSave[]): QuotaErrorCode | undefined;
-  /** How long ago a save may have succeeded that the watch has not seen, milliseconds. */
+  /** The time within which a save may have succeeded without being seen by the watch, milliseconds. */
   unseenMs(): number;
   /** The used part of each quota, 0 to 1 and above where resources were written by another way. */
   used(): Readonly<Record<PolicyQuotaName, number>>;
 };
 
-/** How late a watch may report a change that the server has stored, beyond the silence of the watch, milliseconds. */
+/**
+ * How late a watch may report a change that the server has stored, in addition to the silence of the watch,
+ * milliseconds.
+ */
 const watchDelayMs = 60_000;
 
 /** The bytes that a revision of a definition and its tests adds. */
@@ -46,9 +52,9 @@ export function savedBytes(definition: Definition, tests: readonly PolicyTest[] 
 }
 
 /**
- * Whether a save only archives its policy. It needs no quota: a person who has reached one must be able to end a
- * policy. A policy is archived once until it is restored, which needs a quota, so that no client fills the store with
- * it.
+ * Whether a save only archives its policy. Such a save needs no quota: a person who has reached a quota must be able to
+ * end a policy. A policy can be archived only once until it is restored, and restoring needs quota, so that no client
+ * can fill the store in this way.
  */
 export function isOnlyArchiving(
   live: Pick<GuardrailPolicySpec, 'lifecycle' | 'definition'>,

@@ -3,17 +3,20 @@ import type { AuditLog } from '#audit/ports';
 import { type AuditContent, auditContentSchema } from '#contracts/audit';
 import type { Database, TransactionSql } from '#sql/connect';
 
-/** Longest time from when a purge is stored until it has ended, seconds. A younger one may be in progress. */
+/** Longest time from the storage of a purge to its end, seconds. A purge that was stored later may be in progress. */
 const longestSeconds = 30;
-/** Purges that are settled in one transaction: each is a request to the server of the resources while the lock is held. */
+/**
+ * Number of purges that are settled in one transaction: each is a request to the server of the resources while the lock
+ * is held.
+ */
 const mostSettled = 3;
-/** Rows that one statement reads. */
+/** Number of rows that one statement reads. */
 const batch = 100;
 /** Maximum number of purges of newer releases that a process reports. */
 const mostReported = 1_000;
 const beforeEach = '00000000-0000-0000-0000-000000000000';
 
-/** A purge whose text may have been removed. Its entry has the time of the purge. */
+/** A purge whose text may have been removed. The audit entry has the time of the purge. */
 export type BegunPurge = {
   readonly purgeId: string;
   /** The name of the PolicyRevision. */
@@ -25,13 +28,13 @@ type BegunRow = { readonly purge_id: string; readonly revision: string; readonly
 
 /** Purges that have no entry in the audit log yet. Every method throws SqlUnavailableError or SqlStatementError. */
 export type BegunPurges = {
-  /** Stores a purge before the text is removed: it is there if the process dies afterwards. */
+  /** Stores a purge before the text is removed, so that it is recorded even if the process dies afterwards. */
   begin(revision: string, entry: AuditContent): Promise<BegunPurge>;
-  /** Whether a purge of this time has no entry yet. `time` is ISO 8601 in UTC with milliseconds. */
+  /** Whether a purge with this time has no entry yet. `time` is ISO 8601 in UTC with milliseconds. */
   isOpen(revision: string, time: string): Promise<boolean>;
   /** Removes purges and adds their entries, as the last statements of a transaction. */
   end(sql: TransactionSql, ended: readonly BegunPurge[]): Promise<void>;
-  /** The oldest purges that a killed process left, or one that got no answer; at most 3. */
+  /** The oldest purges, at most 3, that a killed process left, or that got no answer. */
   left(): Promise<readonly BegunPurge[]>;
 };
 
@@ -76,7 +79,7 @@ export function createBegunPurges(
     },
     async left() {
       const found: BegunPurge[] = [];
-      // In pages, so that rows of newer releases, however many, do not hide others.
+      // The rows are read in pages, so that rows of newer releases, however many, do not hide others.
       for (let after = beforeEach; found.length < mostSettled; ) {
         const rows = await sql<BegunRow[]>`
           select purge_id, revision, entry from management.purges
@@ -92,7 +95,7 @@ export function createBegunPurges(
   };
 }
 
-/** Undefined for an entry that a newer release wrote. */
+/** Parses an audit entry; undefined for an entry that a newer release wrote. */
 function readEntry(text: string): AuditContent | undefined {
   try {
     return auditContentSchema.safeParse(JSON.parse(text)).data;

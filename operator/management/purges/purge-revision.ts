@@ -43,9 +43,12 @@ type PurgeResult =
 type Marked = { readonly kind: 'marked'; readonly revision: Stored<PolicyRevision> } | PurgeResult;
 
 export type RevisionPurges = {
-  /** Permanently removes the text of one revision. Safe to repeat. @throws KubeError, RecordsUnavailableError, SqlUnavailableError */
+  /**
+   * Permanently removes the text of one revision. The call can be repeated safely. @throws KubeError,
+   * RecordsUnavailableError, SqlUnavailableError
+   */
   purge(policyId: string, number: number, by: PurgeCaller): Promise<PurgeResult>;
-  /** Adds the entries of purges that a killed process began, or one that got no answer, once they are old enough. */
+  /** Adds the entries of old purges that a killed process began, or that got no answer. */
   settleLeft(): Promise<void>;
 };
 
@@ -91,7 +94,7 @@ export function createRevisionPurges(options: {
     return applyDesired(client, kinds.policyRevision, marked, { annotations: { [purgeMark]: null } });
   }
 
-  /** Removes the text of a revision that nothing uses, if its mark is the same as before its uses were read. */
+  /** Removes the text of an unused revision, if its mark is the same as before its uses were read. */
   async function remove(
     transaction: TransactionSql,
     marked: Stored<PolicyRevision>,
@@ -105,7 +108,8 @@ export function createRevisionPurges(options: {
     const live = await client.get<PolicyRevision>(kinds.policyRevision, marked.metadata.name);
     if (live?.metadata.resourceVersion !== marked.metadata.resourceVersion) return 'raced';
     const now = clock.date();
-    // Stored before the lock is requested again: every process that has the lock later sees the purge.
+    // The purge is stored before the lock is requested again, so that every process that has the lock later sees the
+    // purge.
     const purge = await begun.begin(marked.metadata.name, entryOf(marked, by, now));
     await holdsLock(transaction);
     await texts.forget(policyId, { number, definitionDigest });
@@ -144,7 +148,10 @@ export function createRevisionPurges(options: {
     }
   }
 
-  /** Has the operator remove the causes of applications of the revision that failed: they may quote its rules and tests. */
+  /**
+   * Makes the operator remove the causes of failed applications of the revision, because they may quote its rules and
+   * tests.
+   */
   async function forgetCauses(revisionName: string): Promise<void> {
     const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
     for (const { metadata } of items.filter((binding) => forgettingCausesOf(revisionName, binding) !== undefined)) {
@@ -200,7 +207,7 @@ export function createRevisionPurges(options: {
       hasEnded = false;
       const [oldest] = await begun.left();
       if (oldest === undefined) return;
-      // While the server of the resources does not answer, the lock stays free.
+      // This call comes before the lock, so that the lock stays free while the server of the resources does not answer.
       await settled(oldest);
       await underFreeRightsLock(database, async (transaction) => {
         const ended: BegunPurge[] = [];
@@ -214,7 +221,7 @@ export function createRevisionPurges(options: {
   return { purge, settleLeft };
 }
 
-/** Fails if the lock is lost: the server ends a session that was idle for too long. @throws SqlUnavailableError */
+/** Fails if the lock was lost: the server ends a session that was idle for too long. @throws SqlUnavailableError */
 async function holdsLock(transaction: TransactionSql): Promise<void> {
   await transaction`select 1`;
 }

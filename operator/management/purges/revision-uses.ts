@@ -23,7 +23,7 @@ export type UseFacts = {
   readonly routes: readonly Stored<GatewayRoute>[];
   readonly workloads: readonly Pick<Stored<RuntimeWorkload>, 'metadata'>[];
   readonly agentVersions: readonly Pick<Stored<AgentVersion>, 'metadata' | 'spec'>[];
-  /** Whether a command that has not ended writes the same definition, or applies the revision. */
+  /** Whether an unfinished command writes the same definition, or applies the revision. */
   readonly isInCommand: boolean;
 };
 

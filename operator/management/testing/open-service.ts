@@ -30,7 +30,10 @@ function createManualClock(start = new Date()): ManualClock {
   };
 }
 
-/** One replica in this process over the operator's folder and PostgreSQL, without an operator. Every request is authorized. */
+/**
+ * One replica in this process, with the operator's folder and PostgreSQL but without an operator. Every request is
+ * authorized.
+ */
 export type OpenService = AsyncDisposable & {
   readonly client: KubeClient;
   readonly database: TestDatabase;

@@ -14,8 +14,8 @@ const pullFailures: ReadonlySet<string> = new Set([
 const starting: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /**
- * Why a workload has fewer ready pods than requested; undefined where no cause is known. The texts come from the
- * runtime, the kubelet, the scheduler and the API server, never from a user.
+ * The reason why a workload has fewer ready pods than requested; undefined if no reason is known. The texts come from
+ * the runtime, the kubelet, the scheduler and the API server, never from a user.
  */
 export function describePodProblem(
   deployment: Pick<Deployment, 'status'> | undefined,

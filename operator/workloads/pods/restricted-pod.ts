@@ -51,7 +51,7 @@ export function placementOf<T>(template: PodTemplate, spread: readonly T[] = [])
   };
 }
 
-/** NODE_OPTIONS for the memory limit of the template; none without a limit. */
+/** NODE_OPTIONS for the memory limit of the template; empty without a limit. */
 export function heapSettings({ resources }: PodTemplate): readonly { readonly name: string; readonly value: string }[] {
   const memory = resources.limits?.['memory'];
   const heap = memory === undefined ? undefined : heapMebibytes(memory);

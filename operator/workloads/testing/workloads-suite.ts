@@ -11,7 +11,7 @@ export type WorkloadsPlace = AsyncDisposable & {
   becomeReady(name: string): Promise<void>;
   /** Makes one process of the workload fail. */
   failOne(name: string): Promise<void>;
-  /** Creates another operator's adapter over the same workloads, after this one has ended. */
+  /** Creates the adapter of a later operator for the same workloads, after this one has ended. */
   succeed(): Promise<Workloads>;
 };
 

@@ -5,7 +5,7 @@ import type { Question, Verdict } from '../../rules/compiled-section.ts';
 import { type ProviderCall, postJson } from './post-json.ts';
 import { readDecision } from './read-decision.ts';
 
-/** Enough for the longest answer of the schema in any tokenizer. */
+/** This number is enough for the longest answer of the schema in any tokenizer. */
 const maxCompletionTokens = 64;
 
 /** The strict JSON schema that the profile requests from the model (`bundle:classifier-profile:strict-json-schema`). */
@@ -68,7 +68,7 @@ export function createClassifier(
   };
 }
 
-/** The verdict of a chat completion: refused, truncated, or exactly one decision in its content. */
+/** The verdict in a chat completion: refused, truncated, or exactly one decision in its content. */
 function readCompletion(value: JsonValue): Verdict {
   const completion = completionSchema.safeParse(value);
   if (!completion.success) return { kind: 'failed', code: 'provider_invalid_answer' };

@@ -5,8 +5,8 @@ import { type ProviderCall, postJson } from './post-json.ts';
 import { readDecision } from './read-decision.ts';
 
 /**
- * Asks an external detector (`bundle:external-pipeline:contract`). Its answer is exactly a decision:
- * any further member, a replacement text too, makes the answer invalid and is never applied.
+ * Asks an external detector (`bundle:external-pipeline:contract`). The answer must consist of exactly a decision: any
+ * further member, even a replacement text, makes the answer invalid and is never applied.
  */
 export function createDetector(call: ProviderCall): (question: Question, signal: AbortSignal) => Promise<Verdict> {
   return async (question, signal) => {

@@ -14,7 +14,7 @@ type Providers = AsyncDisposable & { readonly askOf: AskOf };
 
 /**
  * Connects the providers that rules of the bundle name. Each credential is a file of the secrets folder, read when it
- * is used and again when it changes; if one is missing at the start, the bundle is refused.
+ * is used and again when it changes; if a credential is missing at the start, the bundle is refused.
  * @throws BundleError from `askOf` when the folder or a credential is missing
  */
 export function connectProviders(
@@ -23,7 +23,7 @@ export function connectProviders(
     readonly secretsDirectory: string | undefined;
     readonly connections: number;
     readonly clock: Clock;
-    /** Where the outcome of each call to a provider is noted. */
+    /** Returns the function to which the outcome of each call to a provider is reported. */
     readonly noteOf: (provider: string) => NoteProvider;
   },
 ): Providers {

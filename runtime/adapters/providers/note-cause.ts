@@ -6,7 +6,7 @@ type Ask = (question: Question, signal: AbortSignal) => Promise<Verdict>;
 export type NoteProvider = (cause: ProviderCause | undefined) => void;
 
 /**
- * The same call with the cause in its verdict. A call that the caller ended does not show the state of the provider.
+ * A call that adds the cause to its verdict. If the caller ended the call, the result says nothing about the provider.
  */
 export function noteCause(ask: Ask, note: NoteProvider): Ask {
   return async (question, signal) => {
@@ -19,7 +19,10 @@ export function noteCause(ask: Ask, note: NoteProvider): Ask {
   };
 }
 
-/** Undefined for a provider that answered: an uncertain verdict or a refusal is an answer. */
+/**
+ * The cause of a failed call; undefined if the provider answered, because an uncertain verdict or a refusal is an
+ * answer, too.
+ */
 function causeOf(verdict: Verdict): ProviderCause | undefined {
   if (verdict.kind !== 'failed') return undefined;
   return verdict.cause ?? (verdict.code === 'provider_invalid_answer' ? 'invalid_answer' : undefined);

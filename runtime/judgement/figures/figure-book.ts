@@ -3,12 +3,15 @@ import type { Automaton } from '../../rules/pattern/cost/determinize.ts';
 import type { FigureSource, FiringFigures, ListingFigures } from '../../rules/pattern/cost/pattern-figures.ts';
 import type { StoredFigures } from './figure-schemas.ts';
 
-/** Limit of figures of each kind: those of about 30 policies of 200 rules. The oldest are dropped first. */
+/**
+ * Maximum number of figures of each kind: enough for about 30 policies of 200 rules. The oldest figures are dropped
+ * first.
+ */
 const maxFigures = 6_000;
 
 export type WorkedOut = {
   readonly firing: FiringFigures;
-  /** Absent for a pattern whose matches are not listed. */
+  /** The figures for listing matches; absent for a pattern whose matches are not listed. */
   readonly listing?: ListingFigures | undefined;
   readonly set?: Automaton | undefined;
 };

@@ -15,20 +15,20 @@ const leftoverForm = /^\.figures-[0-9a-f]{32}\.json\.[0-9a-f-]{36}\.tmp$/;
 const leftoverMs = 600_000;
 
 /**
- * Figures of patterns on disk, for later validations. They are an optimization: a file that is missing, damaged, of
- * another build or accessible to other users counts as empty, and a runtime computes its own figures when it loads a
- * bundle.
+ * Figures of patterns on disk, for later validations. The file is an optimization: if it is missing, damaged, from
+ * another build or accessible to other users, it counts as empty, and a runtime computes its own figures when it loads
+ * a bundle.
  */
 export type FigureFile = {
   read(): Promise<StoredFigures>;
   /**
-   * Replaces the file atomically; a file that cannot be written stays as it was. Of concurrent writers the last one
-   * wins; figures that only the others had are computed again.
+   * Replaces the file atomically; if the file cannot be written, it is unchanged. Of concurrent writers the last one
+   * succeeds; figures that only the others had are computed again.
    */
   write(figures: StoredFigures): Promise<void>;
 };
 
-/** @param folder created if it is missing */
+/** @param folder the folder of the file, which is created if it is missing */
 export async function openFigureFile(folder: string): Promise<FigureFile> {
   if (!(await isOwnFolder(folder))) return { read: async () => noFigures, write: async () => {} };
   const path = join(folder, `figures-${await buildOfFigures()}.json`);
@@ -53,7 +53,10 @@ export async function openFigureFile(folder: string): Promise<FigureFile> {
   };
 }
 
-/** Whether only this account can write to the folder: figures of another account would decide which patterns are admitted. */
+/**
+ * Whether only this account can write to the folder: otherwise figures of another account could decide which patterns
+ * are admitted.
+ */
 async function isOwnFolder(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -71,7 +74,7 @@ async function readOwn(path: string): Promise<string> {
   return await file.readFile('utf8');
 }
 
-/** Empty unless the digest in the first line is that of the second. */
+/** The figures in a file; empty unless the digest in the first line is that of the second line. */
 function parse(content: string): StoredFigures {
   const end = content.indexOf('\n');
   const text = content.slice(end + 1);
@@ -79,7 +82,7 @@ function parse(content: string): StoredFigures {
   return figuresSchema.parse(JSON.parse(text));
 }
 
-/** Figures of other builds than the newest ones, and leftovers. A file that cannot be removed stays. */
+/** Removes figures of builds other than the newest, and leftover files. A file that cannot be removed stays. */
 async function removeOldFiles(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   const builds = await withTimes(folder, fileForm, names);

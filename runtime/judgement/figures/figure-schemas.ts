@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** JSON has no Infinity: it is written as null. */
+/** A number that may be Infinity: JSON has no Infinity, so that it is written as null. */
 const count = z
   .number()
   .nonnegative()
@@ -26,7 +26,7 @@ const listing = z
   .strictObject({ probe: z.strictObject(probe).optional(), search: search.optional() })
   .transform((given) => ({ probe: given.probe, search: given.search }));
 
-/** Null: the common automaton is too large. */
+/** Null means that the common automaton is too large. */
 const joint = z.number().nonnegative().nullable();
 
 /** Figures by kind and by the digest of their pattern or list of patterns; the oldest first. */

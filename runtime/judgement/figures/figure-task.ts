@@ -10,7 +10,7 @@ export type FigureTask = PatternSource & {
   readonly lists: boolean;
 };
 
-/** Works out the figures of a pattern; undefined for one that is refused by its syntax. */
+/** Computes the figures of a pattern; undefined for a pattern with refused syntax. */
 export function runFigureTask(task: FigureTask): WorkedOut | undefined {
   const tree = parsePattern(task);
   if ('reason' in tree) return undefined;

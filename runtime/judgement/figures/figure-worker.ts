@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type FigureTask, runFigureTask } from './figure-task.ts';
 
-/** Entry of a thread: answers each task with its figures, or null for a pattern that is refused. */
+/** Entry of a thread: answers each task with its figures, or with null for a refused pattern. */
 parentPort?.on('message', (task: FigureTask) => {
   const worked = runFigureTask(task);
   const { set } = worked ?? {};

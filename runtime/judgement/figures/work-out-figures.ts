@@ -17,10 +17,10 @@ const patternsPerThread = 6;
 
 type Task = FigureTask & { readonly key: string; rules: number };
 
-/** Called after each pattern, with the number of local rules that are judged and of all. */
+/** Called after each pattern, with the number of judged local rules and the number of all local rules. */
 export type OnProgress = (judged: number, rules: number) => void;
 
-/** Works out the figures that a book lacks for the rules of a bundle, on as many threads as there are processors. */
+/** Computes the figures that a book lacks for the rules of a bundle, on as many threads as there are processors. */
 export async function workOutFigures(
   bundle: Bundle,
   book: FigureBook,
@@ -57,7 +57,10 @@ export async function workOutFigures(
   }
 }
 
-/** The patterns without figures, each once. A rule with folds has two; it is judged with that of the original text. */
+/**
+ * The patterns without figures, without duplicates. A rule with folds has two patterns; it is judged with the pattern
+ * for the original text.
+ */
 function tasksOf(rules: readonly { rule: LocalRule; stage: Stage }[], book: FigureBook): readonly Task[] {
   const tasks = new Map<string, Task>();
   const add = ({ pattern, caseSensitive }: PatternSource, masks: boolean, count: 0 | 1): void => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Checksum, checksums } from '#contracts/checksums';
 import { numberEnd } from './number-end.ts';
 
-/** Published examples of the standards and authorities; none belongs to a person. */
+/** Published examples of the standards and authorities; none is the number of a person. */
 const examples: Readonly<Record<Checksum, readonly string[]>> = {
   luhn: ['4111 1111 1111 1111', '5555-5555-5555-4444', '378282246310005', '6011111111111117', '2200000000000004'],
   iban: ['GB82 WEST 1234 5698 7654 32', 'DE89370400440532013000', 'fr14 2004 1010 0505 0001 3m02 606'],
@@ -22,7 +22,9 @@ test.each(checksums)('published numbers have the checksum %s', (kind) => {
   for (const example of examples[kind]) expect([example, hasChecksum(kind, example)]).toEqual([example, true]);
 });
 
-/** The check number 00 of SNILS means the sums 0 and 100, so one changed digit can keep it. */
+/**
+ * The check number 00 of SNILS stands for the sums 0 and 100, so that a changed digit can have the same check number.
+ */
 const ambiguous = '087-654-303 00';
 
 test.each(checksums)('a number with one changed digit does not have the checksum %s', (kind) => {
@@ -68,7 +70,7 @@ test('a no-break space in a number is ignored like a blank, and one of its two b
   expect(numberEnd('luhn', half, 0, [half.length])).toBe(half.length);
 });
 
-test('every blank and dash of Unicode in a number is ignored, half of one is not, and no other character is', () => {
+test('in a number, every blank and dash of Unicode is ignored, and half of such a character or another character is not ignored', () => {
   const bmp = Array.from({ length: 0xffff }, (_, code) => String.fromCharCode(code)).filter(
     (one) => one.isWellFormed() && !/[0-9A-Za-z]/.test(one),
   );

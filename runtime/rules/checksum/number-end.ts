@@ -1,11 +1,11 @@
 import type { Checksum } from '#contracts/checksums';
 
 /**
- * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, dashes, dots and slashes in it are
- * ignored, and so is letter case; any other character that the number cannot have makes it invalid. All ends are tested in
- * one pass, so that many cost as much as one.
- * @param start where the number begins
- * @param ends ascending, each after `start`
+ * The last of the given ends at which a number with valid check digits ends, or -1. Blanks, dashes, dots and slashes in
+ * a number are ignored, and so is letter case; any other character that the number cannot have makes it invalid. All
+ * ends are tested in one pass, so that many ends cost as much as one.
+ * @param start the offset at which the number begins
+ * @param ends offsets in ascending order, each after `start`
  */
 export function numberEnd(kind: Checksum, bytes: Uint8Array, start: number, ends: readonly number[]): number {
   const length = readValues(bytes, start, ends);
@@ -13,7 +13,7 @@ export function numberEnd(kind: Checksum, bytes: Uint8Array, start: number, ends
   return longest === 0 ? -1 : endAfter(longest);
 }
 
-/** How many of the first `length` values are the longest number that ends at one of the ends; 0 for none. */
+/** How many of the first `length` values form the longest number that ends at one of the ends; 0 if there is none. */
 function longestOf(kind: Checksum, length: number): number {
   switch (kind) {
     case 'luhn':
@@ -32,12 +32,18 @@ function longestOf(kind: Checksum, length: number): number {
 const filler = 36;
 /** The longest number that has a checksum is the line of a passport. */
 const mostValues = 44;
-/** The digits that are tested, letters from 10 and `<` as 36; one buffer, because matches are many. */
+/**
+ * The values of the tested digits, with letters from 10 and `<` as 36; one buffer is used for all matches, because
+ * matches are frequent.
+ */
 const values = new Uint8Array(mostValues);
-/** For each n, the last possible end after n values and before the next value; -1 if there is none. */
+/** For each n, the last possible end after n values and before the next value; -1 if there is no such end. */
 const endsAfter = new Int32Array(mostValues + 1);
 
-/** Fills `values` and `endsAfter`. @returns how many values come before the last end, another character, or one value too many */
+/**
+ * Fills `values` and `endsAfter`. @returns how many values precede the last end, another character, or the first value
+ * above the maximum number
+ */
 function readValues(bytes: Uint8Array, start: number, ends: readonly number[]): number {
   endsAfter.fill(-1);
   let length = 0;
@@ -71,7 +77,9 @@ const otherSeparators: ReadonlySet<number> = new Set(
   ].map((character) => Buffer.from(character).reduce((code, byte) => 256 * code + byte, 0)),
 );
 
-/** The bytes of a blank or a dash outside of ASCII that lies in front of `end` as a whole; 0 for another character. */
+/**
+ * The number of bytes of a blank or a dash outside of ASCII that is completely before `end`; 0 for another character.
+ */
 function sizeOfSeparator(bytes: Uint8Array, at: number, end: number): number {
   const lead = bytes[at] ?? 0;
   const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 0;
@@ -102,14 +110,17 @@ function isWithin(most: number, start: number, end: number): boolean {
   return true;
 }
 
-/** The sum of the values from the first on, each multiplied by its weight. */
+/** The sum of the first values, each multiplied by its weight. */
 function weighted(weights: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < weights.length; at += 1) sum += (weights[at] ?? 0) * value(at);
   return sum;
 }
 
-/** 8 to 19 digits, the second from the right and every other one before it doubled (ISO/IEC 7812-1, annex B). */
+/**
+ * A number of 8 to 19 digits; from the right, the second digit and every other digit before it are doubled (ISO/IEC
+ * 7812-1, annex B).
+ */
 function longestLuhn(length: number): number {
   let longest = 0;
   // The sum up to a digit if that digit counts once, and if it counts doubled.

@@ -4,8 +4,8 @@ import { asSpace, type FoldTable, foldTable, tableEnd } from './fold-table.ts';
 import type { FoldView } from './fold-text.ts';
 
 /**
- * The pattern that is searched in folded texts: each character class also holds the folded form of its members. A class
- * that extends to the end of Unicode is a negated one and stays unchanged, because its folded members would add
+ * The pattern that is searched in folded texts: each character class also contains the folded form of its members. A
+ * class that extends to the end of Unicode is a negated class and stays unchanged, because its folded members would add
  * characters that it excludes. Members that fold to several characters or to none add nothing.
  */
 export function foldPattern(node: PatternNode, view: FoldView): PatternNode {

@@ -3,7 +3,7 @@ import type { Fold } from '#contracts/folds';
 import { foldOrbit } from '../unicode/case-fold.ts';
 import { utf8Length } from '../unicode/rune-set.ts';
 
-/** Code points from here on are folded as themselves, but for those that are not shown. */
+/** Code points from here on are folded to themselves, except invisible ones. */
 export const tableEnd = 0x20000;
 
 /** Entries of a table that are not code points. */
@@ -12,15 +12,15 @@ export const asSpace = -2;
 export const asMark = -3;
 export const asSequence = -4;
 
-/** How each code point is folded. */
+/** The folded form of each code point. */
 export type FoldTable = {
-  /** Keyed by code point below `tableEnd`: the folded code point, or one of the entries above. */
+  /** By code point below `tableEnd`: the folded code point, or one of the entries above. */
   readonly entries: Int32Array;
   /** The replacement of an entry `asSequence`; never longer in UTF-8 than its source. */
   readonly sequences: ReadonlyMap<number, readonly number[]>;
   /** The composed character of a base and a mark, by `base * 0x110000 + mark`. */
   readonly composites: ReadonlyMap<number, number>;
-  /** Whether marks that no composed character has are left out after letters of Latin, Greek and Cyrillic. */
+  /** Whether marks that occur in no composed character are removed after letters of Latin, Greek and Cyrillic. */
   readonly dropsMarks: boolean;
   /** Whether a mark is joined with the letter before it. */
   readonly joinsMarks: boolean;
@@ -94,7 +94,7 @@ function makeTable(kinds: ReadonlySet<Fold>): FoldTable {
 
 function noteComposite(character: string, rune: number, composites: Map<number, number>): void {
   const parts = Array.from(character.normalize('NFD'));
-  // A mark may follow a letter that has one already: the last mark is taken off.
+  // A mark may follow a letter that already has a mark: the last mark is removed.
   const base = parts.slice(0, -1).join('').normalize('NFC');
   const last = parts.at(-1)?.codePointAt(0);
   if (parts.length < 2 || last === undefined || Array.from(base).length !== 1) return;
@@ -102,7 +102,10 @@ function noteComposite(character: string, rune: number, composites: Map<number, 
   composites.set((base.codePointAt(0) ?? 0) * 0x110000 + last, rune);
 }
 
-/** The folded form of one character that is neither removed, white space nor a mark; itself where it would be longer or hold a mark. */
+/**
+ * The folded form of one character that is neither removed, white space nor a mark; the character itself if the folded
+ * form would be longer or contain a mark.
+ */
 function foldCharacter(
   character: string,
   kinds: ReadonlySet<Fold>,
@@ -129,9 +132,9 @@ function withoutAccents(character: string): string {
 
 /**
  * The Latin letter that each letter of another alphabet or form resembles, from the table of Unicode (UTS 39). Letters
- * that are equal without case stay equal: an ASCII letter of their group decides, else the first letter in lower case
- * that resembles one, else the first letter that does. ASCII stays unchanged: digits that resemble letters are ordinary
- * digits.
+ * that are equal without case stay equal: their group is mapped like its ASCII letter, else like the first lower-case
+ * letter that resembles a Latin letter, else like the first such letter. ASCII is unchanged: digits that resemble
+ * letters are ordinary digits.
  */
 function confusableLetters(): ReadonlyMap<number, number> {
   const table: Readonly<Record<string, string>> = confusables;

@@ -16,12 +16,13 @@ import {
   tableEnd,
 } from './fold-table.ts';
 
-/** How a text is folded. Views with the same key fold alike. */
+/** How a text is folded. Views with the same key fold in the same way. */
 export type FoldView = {
   readonly key: string;
   readonly kinds: ReadonlySet<Fold>;
   /**
-   * Maximum number of bytes of the original from which one folded character may come, those left out after it included.
+   * Maximum number of bytes of the original text that one folded character can represent, including the removed
+   * characters after it.
    */
   readonly sourceBytes: number;
 };
@@ -33,18 +34,18 @@ export function foldView(kinds: readonly Fold[], stage: Stage): FoldView {
   return { key: `${sorted.join()} ${sourceBytes}`, kinds: new Set(sorted), sourceBytes };
 }
 
-/** A folded text, and the way back from its offsets to those of the original. */
+/** A folded text, and the mapping from its offsets to those of the original text. */
 type FoldedText = {
   readonly text: CheckedText;
-  /** The range of the original from which a range of the folded text comes. */
+  /** Returns the range of the original text from which a range of the folded text was made. */
   readonly original: (range: ByteRange) => ByteRange;
 };
 
 const blank = 0x20;
 
 /**
- * The folded form of a text; undefined where folding changes nothing, so that there is nothing more to match.
- * Linear in the text: each character is read once, and the folded text is never longer.
+ * The folded form of a text; undefined if folding changes nothing, so that there is nothing more to match. The time is
+ * linear in the text: each character is read once, and the folded text is never longer.
  */
 export function foldText(text: CheckedText, view: FoldView): FoldedText | undefined {
   if (isUnchanged(text, view.kinds)) return undefined;
@@ -63,7 +64,7 @@ export function foldText(text: CheckedText, view: FoldView): FoldedText | undefi
   };
 }
 
-/** For each byte of the folded text, the range of the original that its character comes from. */
+/** For each byte of the folded text, the range of the original text from which its character was made. */
 type Places = { readonly starts: Int32Array; readonly ends: Int32Array };
 
 function placesOf(bytes: Buffer, view: FoldView): Places {
@@ -113,7 +114,10 @@ function beyondTable(rune: number, { dropsInvisible, joinsMarks }: FoldTable): n
   return joinsMarks && isMark(rune) ? asMark : rune;
 }
 
-/** Whether a character becomes a part of the previous one, or of none: then nothing is written for it. */
+/**
+ * Whether a character becomes a part of the previous character or is removed; in both cases no new character is
+ * written.
+ */
 function joinLast(
   writer: Writer,
   table: FoldTable,
@@ -142,7 +146,7 @@ function joinMark({ composites, entries, dropsMarks }: FoldTable, base: number, 
   return dropsMarks && isEuropeanLetter(base) ? base : undefined;
 }
 
-/** The folded text written so far; `from` is where its last character begins. */
+/** The folded text that was written up to now; its last character begins at `from`. */
 type Writer = {
   readonly out: Buffer;
   readonly places: Places | undefined;
@@ -159,7 +163,7 @@ function write(writer: Writer, rune: number, start: number, end: number): void {
   put(writer, rune, start, end);
 }
 
-/** The last character now also comes from the bytes up to `end`. */
+/** Extends the range of the last character to the original bytes up to `end`. */
 function extend({ places, from, at }: Writer, end: number): void {
   if (places !== undefined) places.ends.fill(end, from, at);
 }
@@ -200,7 +204,7 @@ export function foldTerm(term: string, { kinds }: FoldView): string {
 
 const forms = new WeakMap<CheckedText, Map<string, FoldedText | undefined>>();
 
-/** As foldText; each view of a text is made once. */
+/** The result of foldText; each view of a text is computed only once. */
 export function foldedForm(text: CheckedText, view: FoldView): FoldedText | undefined {
   const known = forms.get(text);
   if (known?.has(view.key)) return known.get(view.key);

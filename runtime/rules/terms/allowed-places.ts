@@ -1,7 +1,7 @@
 import type { ByteRange } from '../checked-text.ts';
 import type { TermMatcher } from './term-list.ts';
 
-/** Whether a match lies inside of an allowed text, so that it does not count. */
+/** Whether a match is inside of an allowed text, so that it does not count. */
 export type IsAllowed = (start: number, end: number) => boolean;
 
 /** Looks up matches in the places where allowed texts occur. Linear in the text, then logarithmic for each match. */
@@ -37,7 +37,7 @@ export function exceptAllowed(terms: TermMatcher, allowed: TermMatcher): TermMat
 
 type Search = { readonly terms: TermMatcher; readonly allowed: TermMatcher; readonly bytes: Buffer };
 
-/** As `matches`, from the occurrences that are not covered. */
+/** The result of `matches`, computed from the occurrences that no allowed text covers. */
 function findUncovered({ terms, allowed, bytes }: Search, limit: number): ByteRange[] {
   const chosen: ByteRange[] = [];
   const found = terms.occurrences(bytes);

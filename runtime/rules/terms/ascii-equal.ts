@@ -3,8 +3,8 @@ import { foldOrbit } from '../unicode/case-fold.ts';
 import { characterAt } from '../unicode/utf8.ts';
 
 /**
- * A text of ASCII that equals a text of valid UTF-8 without case, in any case; undefined without one. `ſ` and the
- * sign of kelvin are the only other characters that have one.
+ * A text of ASCII that equals a text of valid UTF-8 if case is ignored; undefined if there is none. `ſ` and the Kelvin
+ * sign are the only other characters that equal an ASCII character.
  */
 export function asciiEqual(text: Uint8Array): Uint8Array | undefined {
   if (isAscii(text)) return text;

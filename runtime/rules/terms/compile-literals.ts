@@ -7,7 +7,7 @@ import { TermEnds } from './term-ends.ts';
 import { matcherOf, scanNotes, type TermList, type TermMatcher } from './term-list.ts';
 
 /**
- * Compiles terms for substring match: a term matches wherever the text has the same code points, inside words too.
+ * Compiles terms for substring match: a term matches wherever the text has the same code points, even inside of words.
  * Without case sensitivity two code points are equal when they are in one simple folding orbit of RE2's table (so `k`
  * equals U+212A, `s` equals U+017F, `ß` equals `ẞ` but never `ss`, and `i` equals neither `ı` nor `İ`).
  */

@@ -3,14 +3,15 @@ import { compileTokens } from './compile-tokens.ts';
 import { type StemmedText, stemText } from './stem-text.ts';
 import type { TermMatcher } from './term-list.ts';
 
-/** Maximum number of letters of a word that are compared with the stems of the terms before it is stemmed. */
+/** Maximum number of letters of a word that are compared with the stems of the terms before the word is stemmed. */
 const longestPrefix = 3;
-/** At most so many letters at the end of a Snowball stem are not those of the word: `capabl` of `capabilities`. */
+/** Maximum number of letters at the end of a Snowball stem that differ from the word: `capabl` of `capabilities`. */
 const replacedLetters = 2;
 
 /**
- * Compiles terms for whole words in any form: a term matches where the stems of the words are those of its words, and
- * everything else is equal as for compileTokens. Unlike other matchers its calls throw, for a text with too many words.
+ * Compiles terms for whole words in any form: a term matches where the words of the text have the same stems as its
+ * words, and all other characters are equal as in compileTokens. Unlike the calls of other matchers, its calls throw
+ * for a text with too many words.
  */
 export function compileStems(terms: readonly string[]): TermMatcher {
   const stemmed = [...new Set(terms.map((term) => stemText(Buffer.from(term), () => true).bytes.toString()))];

@@ -9,13 +9,13 @@ import { Vocabulary } from './token-vocabulary.ts';
 /**
  * Compiles terms for token match: a term matches where the text has the same code points (equality as in
  * compileLiterals) and the characters next to that place, if there are any, are not token characters. Token characters
- * are letters, numbers, combining marks and the underscore. A term may hold several words and any punctuation; inside a
- * term only equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in `use .net now`
- * and not in `asp.net`.
+ * are letters, numbers, combining marks and the underscore. A term may contain several words and any punctuation;
+ * inside of a term only equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in `use
+ * .net now` and not in `asp.net`.
  *
- * The text is split into pieces: runs of token characters, and every other character alone. Both ends of a match are
- * piece borders, so a term is a sequence of pieces. A piece that is not a run records in its symbol whether a run
- * follows; in a term the last one must not be followed by one.
+ * The text is split into pieces: runs of token characters, and every other character as a separate piece. Both ends of
+ * a match are borders of pieces, so that a term is a sequence of pieces. The symbol of a piece that is not a run
+ * records whether a run follows; the last piece of a term must not be followed by a run.
  */
 export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const fold = caseSensitive ? new Int32Array(0) : foldRepresentatives();

@@ -1,11 +1,9 @@
-/**
- * A probabilistic set of 32-bit numbers: it may report a number as a member that is not one, and never misses a member.
- */
+/** A probabilistic set of 32-bit numbers: it may wrongly report a number as a member, but never misses a member. */
 export class KeySet {
   readonly #bits: Int32Array;
   readonly #shift: number;
 
-  /** Creates a set for this many numbers. It takes any other number for a member in at most one of 64 cases. */
+  /** Creates a set for this many numbers. It wrongly reports another number as a member in at most one of 64 cases. */
   constructor(size: number) {
     let digits = 10;
     while (1 << digits < 64 * size) digits += 1;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileTokens } from './compile-tokens.ts';
 import { findNaively } from './testing/naive-terms.ts';
 
-/** Alphabets alone and mixed: ASCII, Cyrillic, combining marks, case pairs of one, two, three and four bytes. */
+/** Alphabets, alone and mixed: ASCII, Cyrillic, combining marks, case pairs of one, two, three and four bytes. */
 const ALPHABETS = {
   ascii: Array.from('aAbBzZkKsS09_ .'),
   cyrillic: Array.from('вВёЁяЯ҂« —'),
@@ -12,7 +12,7 @@ const ALPHABETS = {
 } as const;
 
 /**
- * Generates terms, and a text that contains them in several cases after enough other text to fill more than one block.
+ * Generates terms, and a text that contains them in several cases, after enough other text to fill more than one block.
  */
 const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) => {
   const wordOf = (maxLength: number) =>

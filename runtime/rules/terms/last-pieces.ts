@@ -5,14 +5,15 @@ import { characterAt, characterBefore } from '../unicode/utf8.ts';
 import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
-// A text is split at every character that is not a token character; the parts between are words, maybe empty ones. This
-// code reads nearly every byte of every text. Word ends are hard for the processor to predict, so no code branches on
-// them: each character is recorded as an end, and an entry that ends no word is overwritten by the next one. Functions
-// copy the tables into local constants, because the compiler looks up a constant of the module at every access.
+// A text is split at every character that is not a token character; the parts between these characters are words, which
+// may be empty. This code reads nearly every byte of every text. Word ends are hard for the processor to predict, so
+// that no code branches on them: each character is recorded as an end, and an entry that does not end a word is
+// overwritten by the next entry. Functions copy the tables into local constants, because the compiler looks up a
+// constant of the module at every access.
 
 /** Size of a block in bytes: small enough for its entries to stay in the first-level cache. */
 const BLOCK = 4_096;
-/** Marks a byte, in place of a code, that begins a multi-byte character. */
+/** Marks a byte that begins a multi-byte character; it replaces a code. */
 const WIDE = -1;
 /** The number of last bytes that form the key of an ASCII word. */
 const KEY_BYTES = 8;
@@ -25,18 +26,18 @@ const LOWER_CASE = 0x20202020;
 const isToken = tokenCharacters();
 const fold = foldRepresentatives();
 /**
- * For each code point of the basic plane: 0 for no token character, else a number that characters equal without case
- * share.
+ * For each code point of the basic plane: 0 if it is not a token character, else a number that is the same for
+ * characters that differ only in case.
  */
 const codes = new Uint16Array(0x10000);
 for (let rune = 0; rune < codes.length; rune += 1) if (isToken[rune] === 1) codes[rune] = fold[rune] ?? rune;
 /** For each first byte: the code of an ASCII character, or WIDE. */
 const byteCodes = Int32Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? (codes[byte] ?? 0) : WIDE));
-/** For each ASCII byte: 1 where a word ends, else 0. */
+/** For each ASCII byte: 1 if a word ends there, else 0. */
 const endBytes = Uint8Array.from({ length: 256 }, (_, byte) => (byteCodes[byte] === 0 ? 1 : 0));
 /**
- * For each word length (15 stands for 8 and more): the masks that select the word's bytes from its last four bytes and
- * from the four before.
+ * For each word length (15 means 8 and more): the masks that select the bytes of the word from its last four bytes and
+ * from the four bytes before them.
  */
 const lastBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length));
 const earlierBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length - 4));
@@ -45,11 +46,11 @@ const ends = new Int32Array(BLOCK + 1);
 const keys = new Int32Array(BLOCK + 1);
 
 /**
- * Where the last pieces of terms (see compileTokens) may end in a text. It may report a position at which no term ends,
- * but never misses one; most texts have almost no such position.
+ * Finds where the last pieces of terms (see compileTokens) may end in a text. It may report a position at which no term
+ * ends, but never misses one; most texts have almost no such position.
  */
 export class LastPieces {
-  /** Keys of the last words of terms: those of all terms, and those of ASCII words. */
+  /** Keys of the last words of terms: one set for all terms, and one for ASCII words. */
   readonly #textKeys: KeySet;
   readonly #asciiKeys: KeySet;
   /**
@@ -81,8 +82,8 @@ export class LastPieces {
   }
 
   /**
-   * Writes the ascending positions in a text of valid UTF-8 at which a piece ends that may end a term into `places`,
-   * and returns their number: at most two for each byte, and one more.
+   * Writes the positions in a text of valid UTF-8 at which the last piece of a term may end into `places`, in ascending
+   * order, and returns their number: at most two for each byte, and one more.
    */
   placesIn(bytes: Buffer, places: Int32Array): number {
     return isAscii(bytes) ? this.#lookInAscii(bytes, places) : this.#lookInText(bytes, places);
@@ -109,7 +110,7 @@ export class LastPieces {
     return found;
   }
 
-  /** The same search for ASCII texts, in two thirds of the time. */
+  /** Searches in an ASCII text, which takes two thirds of the time of the general search. */
   #lookInAscii(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const endOf = ends;
@@ -135,8 +136,9 @@ export class LastPieces {
 
 /**
  * Records in `ends` and `keys` where words end in the block of a text that begins at `from`, inside of a word whose key
- * so far is `before`, and returns how many; one more entry says where the block ends and the key there. A key is made
- * of all characters of a word, the same for words equal without case; 0 for an empty one.
+ * so far is `before`, and returns the number of ends; one more entry has the end of the block and the key at that
+ * place. A key is computed from all characters of a word, and is the same for words that differ only in case; 0 for an
+ * empty word.
  */
 function cutText(bytes: Buffer, from: number, before: number): number {
   const endOf = ends;
@@ -188,7 +190,7 @@ function codeOf(rune: number): number {
   return isToken[rune] === 1 ? (fold[rune] ?? rune) & 0xffff || 1 : 0;
 }
 
-/** The key of a text that is one word. */
+/** The key of a text that consists of one word. */
 function keyOfText(word: Buffer): number {
   let key = 0;
   for (let at = 0; at < word.length; ) {
@@ -235,7 +237,7 @@ function asciiKey(text: DataView, end: number, length: number, last: Int32Array,
 const lastBytes = new Uint8Array(KEY_BYTES);
 const lastBytesView = new DataView(lastBytes.buffer);
 
-/** The key of a text of ASCII that is one word. */
+/** The key of an ASCII text that consists of one word. */
 function keyOfAscii(word: Uint8Array): number {
   const end = word.subarray(Math.max(0, word.length - KEY_BYTES));
   lastBytes.set(end, KEY_BYTES - end.length);

@@ -1,7 +1,7 @@
 /**
- * An Aho-Corasick automaton over symbols (small positive integers; 0 is "in no sequence"). It is fed from the end of a
- * text to its beginning, so that the state after a symbol names the longest sequence that begins there: one lookup per
- * symbol whatever the text is, and one pass finds the leftmost-longest matches.
+ * An Aho-Corasick automaton over symbols (small positive integers; 0 is "in no sequence"). It reads a text from the end
+ * to the beginning, so that the state after a symbol identifies the longest sequence that begins there: each symbol
+ * needs one lookup, whatever the text is, and one pass finds the leftmost-longest matches.
  */
 type SequenceAutomaton = {
   /** The next state of the root, for each symbol. */
@@ -11,11 +11,13 @@ type SequenceAutomaton = {
   readonly edgeSymbol: Int32Array;
   readonly edgeTarget: Int32Array;
   readonly fail: Int32Array;
-  /** For each state, the number of symbols of the longest sequence that begins here; 0 for none. */
+  /** For each state, the number of symbols of the longest sequence that begins there; 0 for none. */
   readonly longest: Int32Array;
 };
 
-/** Sequences one after another: sequence i is `symbols[starts[i]]` up to `symbols[starts[i + 1]]`; none is empty. */
+/**
+ * Sequences one after another: sequence i is `symbols[starts[i]]` up to `symbols[starts[i + 1]]`; no sequence is empty.
+ */
 export type Sequences = { readonly symbols: Int32Array; readonly starts: Int32Array; readonly symbolCount: number };
 
 /**
@@ -57,7 +59,7 @@ export function buildAutomaton({ symbols, starts, symbolCount }: Sequences): Seq
   return { ...edges, fromRoot, ...links(trie, states) };
 }
 
-/** The state after one more symbol, going from the end of the text to its beginning. */
+/** The state after one more symbol, reading from the end of the text to its beginning. */
 export function advance(automaton: SequenceAutomaton, from: number, symbol: number): number {
   const { fromRoot, fail } = automaton;
   if (symbol === 0) return 0;

@@ -8,14 +8,20 @@ export type StemmedText = {
   readonly original: (offset: number, side: 'start' | 'end') => number;
 };
 
-/** Shorter words are their own stems here: most of them are no forms of another word, and texts have many. */
+/**
+ * Shorter words are their own stems in this program: most of them are not forms of another word, and texts have many of
+ * them.
+ */
 const shortestStemmed = 3;
 /**
- * Maximum number of words of one text that are stemmed; stemming takes microseconds, and a check cannot be interrupted.
+ * Maximum number of words of one text that are stemmed: stemming a word takes microseconds, and a check cannot be
+ * interrupted.
  */
 export const maxStemmedWords = 2_000;
 
-/** A text has more words of the kind than one check may stem, so the rule cannot be judged: the check fails. */
+/**
+ * A text has more words of this kind than one check may stem, so that the rule cannot be judged and the check fails.
+ */
 class TooManyWords extends Error {
   constructor() {
     super('the text has too many different words that may match a stemmed term');
@@ -24,13 +30,13 @@ class TooManyWords extends Error {
 
 type Change = { readonly from: number; readonly to: number; readonly start: number; readonly end: number };
 
-/** Whether a word may have one of the looked-for stems; all words may where there is no such function. */
+/** Whether a word may have one of the searched stems; without this function, all words may. */
 type MayMatch = (prefix: string) => boolean;
 
 /**
  * Replaces each English word in Latin letters and each Russian word in Cyrillic letters by its Snowball stem in lower
- * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay unchanged, and so do those that cannot
- * match. Throws where more than `maxStemmedWords` different words would be stemmed.
+ * case, with `ё` as `е`. Words of fewer than 3 or more than 40 letters stay unchanged, and so do words that cannot
+ * match. Throws if more than `maxStemmedWords` different words would be stemmed.
  */
 export function stemText(bytes: Buffer, mayMatch: MayMatch): StemmedText {
   const isToken = tokenCharacters();
@@ -85,7 +91,7 @@ function stemOnce(stems: Map<string, string>, word: string): string {
   return stem;
 }
 
-/** `offset` is the border of a word, so that it is never inside of a changed one. */
+/** The offset in the original text. `offset` is the border of a word, so that it is never inside of a changed word. */
 function originalOf(changes: readonly Change[], offset: number, side: 'start' | 'end'): number {
   let low = 0;
   let high = changes.length;

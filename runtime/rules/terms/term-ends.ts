@@ -7,8 +7,8 @@ const MOST_BYTES = 4;
 const LOWER_CASE = 0x20202020;
 
 /**
- * Finds places where terms may end in an ASCII text by the last four bytes of the terms, without case. It may return
- * places where no term ends, and never misses one.
+ * Finds places where terms may end in an ASCII text, by the last four bytes of the terms, ignoring case. It may return
+ * places where no term ends, but never misses one.
  */
 export class TermEnds {
   readonly #keys: KeySet;
@@ -29,8 +29,8 @@ export class TermEnds {
   }
 
   /**
-   * Writes the ascending positions at which a term may end into `places` and returns their number: at most one for each
-   * byte.
+   * Writes the positions at which a term may end into `places`, in ascending order, and returns their number: at most
+   * one for each byte.
    */
   placesIn(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

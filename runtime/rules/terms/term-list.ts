@@ -4,8 +4,8 @@ import type { ByteRange } from '../checked-text.ts';
 export type TermList = { readonly terms: readonly string[]; readonly caseSensitive: boolean };
 
 /**
- * A compiled list of terms. Both calls expect valid UTF-8, take time linear in the text (whatever text and list are)
- * and never fail.
+ * A compiled list of terms. Its calls expect valid UTF-8, take time linear in the text (whatever text and list are) and
+ * never fail.
  */
 export type TermMatcher = {
   /** Whether any term of the list occurs in the text. */
@@ -13,8 +13,8 @@ export type TermMatcher = {
   /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
   matches(bytes: Buffer, limit: number): ByteRange[];
   /**
-   * The longest occurrence at each place that has one, from left to right, as starts and ends; they may overlap. Numbers
-   * in one array, because a text can have one at each byte.
+   * The longest occurrence at each place that has one, from left to right, as starts and ends; occurrences may overlap.
+   * The numbers are in one array, because a text can have an occurrence at each byte.
    */
   occurrences(bytes: Buffer): Int32Array;
 };
@@ -27,7 +27,7 @@ type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boole
 
 /** Buffers of a scan; shared by all scans, because they never overlap in time. */
 type ScanNotes = {
-  /** For each piece that was fed to the automaton, the position of its end. */
+  /** For each piece that the automaton has read, the position of its end. */
   offsets: Int32Array;
   /** Positions at which terms may end. */
   places: Int32Array;

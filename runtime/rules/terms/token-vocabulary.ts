@@ -1,8 +1,9 @@
 import { characterBefore } from '../unicode/utf8.ts';
 
 /**
- * Numbers the pieces (runs of token characters, and single other characters) that occur in a list of terms. 0 means a
- * piece of no term. Call `close` once, after the last piece was learnt and before the first one is looked up.
+ * Numbers the pieces (runs of token characters, and single other characters) that occur in a list of terms. 0 means
+ * that a piece is in no term. `close` must be called once, after the last piece was added and before the first piece is
+ * looked up.
  */
 export class Vocabulary {
   readonly #fold: Int32Array;
@@ -51,7 +52,7 @@ export class Vocabulary {
     return this.#size;
   }
 
-  /** Turns the collected pieces into tables, so that a lookup creates no strings. */
+  /** Converts the collected pieces to tables, so that a lookup creates no strings. */
   close(): void {
     const pieces = this.#learnt;
     let capacity = 16;
@@ -89,7 +90,7 @@ export class Vocabulary {
     return (this.#fold[rune] ?? rune) * 2 + (runFollows ? 1 : 0);
   }
 
-  /** Hashes the case-folded code points of a piece, from the last one to the first. */
+  /** Hashes the case-folded code points of a piece, from the last to the first. */
   #hashOf(bytes: Uint8Array, start: number, end: number): number {
     let hash = 0x811c9dc5;
     for (let position = end; position > start; ) {

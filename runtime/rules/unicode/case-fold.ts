@@ -1,7 +1,7 @@
 import tables from './re2-tables.json' with { type: 'json' };
 import { MAX_RUNE, type RuneSet, runeSet } from './rune-set.ts';
 
-/** One row of RE2's folding table: each code point of the range is followed in its cycle by another one. */
+/** One row of RE2's folding table: the next code point in the folding cycle, for each code point of the range. */
 type FoldRange = { readonly low: number; readonly high: number; readonly delta: number | 'EvenOdd' | 'OddEven' };
 
 const ranges: readonly FoldRange[] = tables.folds.split(',').map((row) => {
@@ -13,7 +13,7 @@ const ranges: readonly FoldRange[] = tables.folds.split(',').map((row) => {
 const lastFoldable = ranges.at(-1)?.high ?? 0;
 let representatives: Int32Array | undefined;
 
-/** The table row that holds the code point, or the first one after it; undefined when none is left. */
+/** The table row that contains the code point, or the first row after it; undefined if there is none. */
 function rangeAt(rune: number): FoldRange | undefined {
   let low = 0;
   let high = ranges.length;
@@ -34,7 +34,7 @@ function nextFold(rune: number): number {
   return rune + range.delta;
 }
 
-/** All code points that equal this one when case does not distinguish: simple folding, as RE2 does it. */
+/** All code points that equal this one if case is ignored: simple folding, as in RE2. */
 export function foldOrbit(rune: number): readonly number[] {
   const orbit = [rune];
   for (let next = nextFold(rune); next !== rune; next = nextFold(next)) orbit.push(next);
@@ -43,7 +43,7 @@ export function foldOrbit(rune: number): readonly number[] {
 
 /**
  * For every foldable code point the smallest of its orbit: two code points are equal without case exactly when they
- * have the same entry. A code point at or beyond the table's end represents itself.
+ * have the same entry. A code point at or beyond the end of the table is its own representative.
  */
 export function foldRepresentatives(): Int32Array {
   if (representatives !== undefined) return representatives;
@@ -56,7 +56,7 @@ export function foldRepresentatives(): Int32Array {
   return table;
 }
 
-/** The set together with everything that equals one of its members without case (RE2's AddFoldedRange). */
+/** The set together with all code points that equal one of its members if case is ignored (RE2's AddFoldedRange). */
 export function foldSet(set: RuneSet): RuneSet {
   let pairs: number[] = [...set];
   let folded = runeSet(pairs);

@@ -1,5 +1,6 @@
 /**
- * A set of code points as ascending, disjoint, non-touching ranges: `[low, high, low, high, …]`, both ends included.
+ * A set of code points as ascending, disjoint, non-touching ranges: `[low, high, low, high, …]`, with both ends
+ * included.
  */
 export type RuneSet = readonly number[];
 
@@ -9,7 +10,7 @@ export const MAX_RUNE = 0x10ffff;
 /** Every code point, surrogates included, as RE2 sees it. */
 export const ANY_RUNE: RuneSet = [0, MAX_RUNE];
 
-/** The set of the given `[low, high, …]` pairs, which may overlap and come in any order. */
+/** The set of the given `[low, high, …]` pairs, which may overlap and be in any order. */
 export function runeSet(pairs: readonly number[]): RuneSet {
   const ranges: [number, number][] = [];
   for (let at = 0; at + 1 < pairs.length; at += 2) ranges.push([pairs[at] ?? 0, pairs[at + 1] ?? 0]);
@@ -37,7 +38,7 @@ export function complement(set: RuneSet): RuneSet {
   return out;
 }
 
-/** Whether the code point is in the set; binary search. */
+/** Whether the code point is in the set; uses a binary search. */
 export function contains(set: RuneSet, rune: number): boolean {
   let low = 0;
   let high = set.length >> 1;
@@ -49,7 +50,7 @@ export function contains(set: RuneSet, rune: number): boolean {
   return rune >= (set[2 * low] ?? Number.POSITIVE_INFINITY);
 }
 
-/** How many bytes of UTF-8 a code point takes; surrogates count 3, as RE2 encodes them. */
+/** How many bytes of UTF-8 a code point takes; surrogates count as 3 bytes, as RE2 encodes them. */
 export function utf8Length(rune: number): number {
   if (rune < 0x80) return 1;
   if (rune < 0x800) return 2;

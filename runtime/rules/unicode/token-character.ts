@@ -5,8 +5,8 @@ const TOKEN_CLASSES = ['L', 'N', 'M'] as const;
 let table: Uint8Array | undefined;
 
 /**
- * By code point: 1 for a character of a token (a letter, a number, a combining mark or the underscore), else 0. The
- * categories are those of the engine's tables, not of the running Node.
+ * For each code point: 1 if it is a token character (a letter, a number, a combining mark or the underscore), else 0.
+ * The categories are those of the engine's tables, not those of the running Node.
  */
 export function tokenCharacters(): Uint8Array {
   if (table !== undefined) return table;

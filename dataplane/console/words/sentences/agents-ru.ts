@@ -1,6 +1,6 @@
 import type { SentenceTable } from './translate.ts';
 
-/** Why an agent, or a version of one, is or is not served, in Russian. */
+/** Russian sentences about the reasons why an agent, or a version of an agent, is served or not. */
 export const agentSentencesRu: SentenceTable = {
   // Summaries.
   'Agent {name} is served': 'Агент {name} действует',
@@ -90,7 +90,7 @@ export const agentSentencesRu: SentenceTable = {
   'the process of the version is starting': 'процесс версии запускается',
   'advertised_capability_unavailable: {cause*}': 'advertised_capability_unavailable: {cause}',
 
-  // What a version declares and its manifest does not.
+  // Declarations of a version that differ from its manifest.
   'guardrails.{stage} differs from the manifest': 'guardrails.{stage} отличается от манифеста',
   'requires does not name the {one+} of the manifest': 'в requires нет того, что называет манифест: {one}',
   'requires names the {one+}, which is not in the manifest': 'requires называет то, чего нет в манифесте: {one}',

@@ -1,6 +1,6 @@
 import type { SentenceTable } from './translate.ts';
 
-/** Why a model is, or is not, as it is declared, in Russian. */
+/** Russian sentences about the reasons why a model is, or is not, in its declared state. */
 export const bindingSentencesRu: SentenceTable = {
   // Summaries.
   'ModelBinding {name} is UNGUARDED, as its spec declares': 'ModelBinding {name} БЕЗ ЗАЩИТЫ, как объявлено',
@@ -35,7 +35,7 @@ export const bindingSentencesRu: SentenceTable = {
   'ModelBinding {name} is being deleted': 'Привязка ModelBinding {name} удаляется',
   'ModelBinding {name} is being deleted: {cause*}': 'Привязка ModelBinding {name} удаляется: {cause}',
 
-  // What serves requests now.
+  // What serves the requests of an alias now.
   'nothing: the alias has no route': 'ничего: у псевдонима нет маршрута',
   'UNGUARDED: requests and answers are not checked': 'БЕЗ ЗАЩИТЫ: запросы и ответы не проверяются',
   'no guardrail': 'без защиты',

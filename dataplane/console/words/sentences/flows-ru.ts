@@ -1,6 +1,6 @@
 import type { SentenceTable } from './translate.ts';
 
-/** Problems of a flow, of its manifest and of its tests, in Russian. */
+/** Russian sentences about problems of a flow, of its manifest and of its tests. */
 export const flowSentencesRu: SentenceTable = {
   '{place}: node {node}, {path} {problem*}': '{place}: узел {node}, {path}: {problem}',
   '{place}: {path} {problem*}': '{place}: {path}: {problem}',

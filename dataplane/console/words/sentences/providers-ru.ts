@@ -1,6 +1,6 @@
 import type { SentenceTable } from './translate.ts';
 
-/** Why a provider cannot be used, and what to do, in Russian. */
+/** Russian sentences about the reasons why a provider cannot be used, with remedies. */
 export const providerSentencesRu: SentenceTable = {
   'the provider {provider} cannot be used: {problem*}': 'поставщика {provider} нельзя использовать: {problem}',
   'the provider {provider} of the rule {rule} cannot be used: {problem*}':
@@ -62,7 +62,7 @@ export const providerSentencesRu: SentenceTable = {
   'check its load and the network, or raise timeoutMs of the rule':
     'проверьте его нагрузку и сеть или увеличьте timeoutMs правила',
 
-  // What a policy names.
+  // Providers that a policy names.
   'the provider {provider} of the policy is not among the approved providers: name another one, or ask an administrator to approve it':
     'поставщика {provider} из политики нет среди разрешённых: назовите другого или попросите администратора разрешить его',
   'spec.definition.providers[{at}].credentialRef.name is "{named}", but "{approved}" is the approved credential of the provider {provider}: write that one there':

@@ -1,6 +1,6 @@
 import type { SentenceTable } from './translate.ts';
 
-/** What to do about a cause, in Russian. */
+/** Russian remedies for the causes of problems. */
 export const remedySentencesRu: SentenceTable = {
   'start the operator': 'запустите оператор',
   'if it ends again, see its log': 'если он завершится снова, смотрите его журнал',

@@ -4,7 +4,10 @@ import { sentencesRu } from './sentences-ru.ts';
 const sentences = Object.entries(sentencesRu);
 const slotsOf = (text: string): readonly string[] =>
   [...text.matchAll(/\{([a-z]+)[+*]?\}/g)].map(([, name = '']) => name);
-/** A command is the same in every language, and the parser's own text has the code of its fault instead. */
+/**
+ * A command is the same in every language. Instead of the text of the parser, the page has a sentence for the code of
+ * its error.
+ */
 const isSame = (english: string): boolean => /portcullis reapply|^advertised_capability/.test(english);
 const leftOut = ['detail'];
 

@@ -1,17 +1,17 @@
 /**
  * Sentences of the APIs in English, without a full stop, and their translations. A slot is `{x}` for one word such as a
  * name or a number, `{x+}` for words that stay unchanged such as a list of names, and `{x*}` for text that is
- * translated itself. A translation has `{x}` for each of them.
+ * translated itself. A translation has `{x}` for each slot.
  */
 export type SentenceTable = Readonly<Record<string, string>>;
 
-/** A part of a text; one without a translation is English. */
+/** A part of a text; a part without a translation is English. */
 type SentencePart = { readonly text: string; readonly isEnglish: boolean };
 
 type Parts = readonly SentencePart[];
 type Slot = { readonly name: string; readonly kind: '' | '+' | '*' };
 type Template = {
-  /** The English text around the slots, one more than slots. */
+  /** The English text around the slots: one text more than slots. */
   readonly literals: readonly string[];
   readonly slots: readonly Slot[];
   /** Characters of the literals. */
@@ -22,27 +22,33 @@ type Template = {
 /** Longest text that is translated, characters; a condition has at most 32,768. */
 const longestText = 4_096;
 /**
- * Maximum number of levels of texts within texts, and maximum number of sentences and clauses of one: they bound the
- * time for a text of a stranger.
+ * Maximum number of levels of texts within texts, and maximum number of sentences and clauses of one text: these limits
+ * bound the time for an untrusted text.
  */
 const mostLevels = 6;
 const mostSentences = 16;
 const mostClauses = 50;
-/** Maximum number of different texts within one text that are looked up. */
+/** Maximum number of different texts within one text that are translated. */
 const mostTexts = 500;
-/** A template with fewer own characters matches many texts: it counts for one clause, if its slots are translated, too. */
+/**
+ * A template with fewer fixed characters matches many texts: it is used only for a single clause whose slots are
+ * translated, too.
+ */
 const leastWeight = 8;
-/** A word, not one at the end of a clause. */
+/** A word that is not at the end of a clause. */
 const word = /^\S*[^\s.,:;]$/;
-/** Between two sentences. */
+/** The boundary between two sentences. */
 const sentenceEnd = /(?<=[.!?]) (?=[A-Z0-9])/;
-/** Between two sentences or clauses. */
+/** The boundary between two sentences or clauses. */
 const clauseEnd = /[.!?] [A-Z0-9]|; | · /;
 
-/** Templates by the first character of their text in lower case; those that begin with a slot are in every list, too. */
+/**
+ * Templates by the first character of their text in lower case; templates that begin with a slot are in every list,
+ * too.
+ */
 type Index = { readonly byFirst: ReadonlyMap<string, readonly Template[]>; readonly others: readonly Template[] };
 
-/** The state of one translation: the templates, and the result for each text within the text. */
+/** The state of one translation: the templates, and the results for the texts within the text. */
 type Translation = { readonly index: Index; readonly found: Map<string, Found> };
 
 const indexes = new WeakMap<SentenceTable, Index>();
@@ -55,7 +61,7 @@ export function translate(table: SentenceTable, text: string): Parts {
   return textParts({ index, found: new Map() }, text, 0).parts;
 }
 
-/** The templates with the longest fixed text first: they are the most specific ones. */
+/** The templates with the longest fixed text first, because they are the most specific. */
 function indexOf(table: SentenceTable): Index {
   const all = Object.entries(table)
     .map(([english, translation]): Template => {
@@ -76,7 +82,10 @@ function slotOf(text: string): Slot {
   return { name: kind === '' ? text : text.slice(0, -1), kind };
 }
 
-/** Translated parts, and whether a template has each sentence of them: a name is the same in every language without one. */
+/**
+ * Translated parts, and whether each of their sentences matched a template: a name, which no template matches, is the
+ * same in every language.
+ */
 type Found = { readonly parts: Parts; readonly isTranslated: boolean };
 
 function englishText(text: string): Found {
@@ -92,7 +101,7 @@ function textParts(translation: Translation, text: string, level: number): Found
   return found;
 }
 
-/** The one with less English; the first one if both have the same. */
+/** The result with less English text; the first result if both have the same amount. */
 function better(one: Found | undefined, makeOther: () => Found): Found {
   if (one === undefined) return makeOther();
   const left = englishLength(one);
@@ -105,7 +114,7 @@ function englishLength({ parts }: Found): number {
   return parts.reduce((sum, { text, isEnglish }) => sum + (isEnglish ? text.length : 0), 0);
 }
 
-/** The text as one sentence, a name, a number or a code; undefined if it is something else. */
+/** Translates the text as one sentence, a name, a number or a code; undefined if it is something else. */
 function wholeText(translation: Translation, text: string, level: number): Found | undefined {
   const body = text.endsWith('.') ? text.slice(0, -1) : text;
   const isSeveral = clauseEnd.test(text);
@@ -146,12 +155,15 @@ function valuesOf({ literals, slots }: Template, text: string): readonly string[
 type Filling = {
   readonly template: Template;
   readonly values: readonly string[];
-  /** The whole English text, with its capital and its full stop. */
+  /** The whole English text with its capital letter and its full stop. */
   readonly text: string;
   readonly level: number;
 };
 
-/** The translation with its values, with the capital and the full stop of a sentence where the English text has them. */
+/**
+ * The translation with the values in its slots; it begins with a capital letter and ends with a full stop if the
+ * English text does.
+ */
 function filled(translation: Translation, { template, values, text, level }: Filling): Found {
   const { slots } = template;
   const byName = new Map(slots.map((slot, at) => [slot.name, { ...slot, value: values[at] ?? '' }]));
@@ -169,7 +181,7 @@ function filled(translation: Translation, { template, values, text, level }: Fil
   return { parts: text.endsWith('.') ? [...parts, { text: '.', isEnglish: false }] : parts, isTranslated };
 }
 
-/** Several sentences one after another. */
+/** Translates a text of several sentences. */
 function severalSentences(translation: Translation, text: string, level: number): Found {
   const sentences = text.split(sentenceEnd);
   if (sentences.length > mostSentences) return englishText(text);
@@ -183,7 +195,7 @@ function severalSentences(translation: Translation, text: string, level: number)
   return joined(found, ' ');
 }
 
-/** Several clauses with semicolons, or with the dots of a refusal, between them. */
+/** Translates several clauses that are separated by semicolons, or by the dots of a refusal. */
 function severalClauses(translation: Translation, text: string, level: number): Found {
   const between = text.includes(' · ') ? ' · ' : '; ';
   const clauses = text.split(between);

@@ -9,7 +9,7 @@ import { type BudgetLimits, budgetTables, migrateBudgets, openRunBudgets, remove
 /** Budgets that may not be open yet. */
 type AwaitedBudgets = RunBudgets &
   AsyncDisposable & {
-    /** `refused`: the tables of the budgets are those of another release. */
+    /** `refused`: the tables of the budgets belong to another release. */
     state(): OpeningState;
   };
 type BudgetsAccess = { readonly databaseUrl: string; readonly databasePasswordFile: string };
@@ -19,10 +19,10 @@ const removeEveryMs = 3_600_000;
 const session = { applicationName: 'portcullis-gateway-budgets', statementTimeoutMs: 2_000, max: 4 } as const;
 
 /**
- * Opens the budgets in the background, because the gateway also serves what needs none. Until the database was reached, and
- * while it lacks a table, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that is lost as a whole is
- * created again, because its counts end with the day. Tables of another release are no outage: `agent_budgets_refused` names
- * the file. Disposing closes the connections.
+ * Opens the budgets in the background, because the gateway also serves requests without budgets. Until the database was
+ * reached, and while a table is missing, `take` throws BudgetsUnavailableError. Lost tables are logged; a schema that
+ * is lost completely is created again, because its counts end with the day. Tables of another release do not count as
+ * an outage: the log event `agent_budgets_refused` names the file. Disposing closes the connections.
  * @param options.lookMs time between two looks for lost tables, milliseconds
  * @param options.onChange called after each change of the state
  */
@@ -50,7 +50,7 @@ export function awaitBudgets(
       ...(lookMs === undefined ? {} : { everyMs: lookMs }),
     });
     while (!stop.signal.aborted) {
-      // A failure is repaired by the next removal, of this replica or of another one.
+      // A failed removal is repeated by the next removal, of this replica or of another one.
       await removeOldBudgets(database).catch(() => undefined);
       await wait(removeEveryMs, stop.signal);
     }

@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  test('a caller starts as many runs in a minute as the limit, and the next one is 429 with the seconds to wait', async () => {
+  test('a caller starts as many runs in a minute as the limit, and the next run is refused with 429 and the seconds to wait', async () => {
     await using served = await open(opened, {}, 3);
     const runs = [await served.run(), await served.run(), await served.run(), await served.run()];
     expect(runs.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of runs, o
     },
   );
 
-  test('a run may start while one token of the day is left, and not when the last one is used', async () => {
+  test('a run may start while one token of the day is left, and not after the last token is used', async () => {
     await using served = await open(opened, { tokensPerDay: 10 });
     let used = 9;
     await using model = await startScriptedHttp((response) => {

@@ -5,8 +5,8 @@ import type { RunBudgets, RunUse } from './ports.ts';
 type Use = { readonly agentId: string; readonly person: Subject; readonly used: RunUse };
 
 /**
- * Counts the usage of a call that has ended. Never rejects: the answer cannot be withdrawn, and while the budgets
- * cannot be written no further run starts.
+ * Counts the usage of a call that has ended. Never rejects: the answer cannot be withdrawn, and no run starts while the
+ * budgets cannot be written.
  */
 export async function countUse(
   { budgets, logger }: { readonly budgets: Pick<RunBudgets, 'use'>; readonly logger: Pick<Logger, 'warn'> },

@@ -10,7 +10,7 @@ const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { p
 const resultOf = (text: string) => ({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } });
 const eventOf = (message: object) => `data: ${JSON.stringify(message)}\n\n`;
 let isLost = false;
-/** Each count of bytes waits for it. */
+/** Each count of bytes waits for this promise. */
 let whileCounted: Promise<void> | undefined;
 let world: AgentPlaneWorld;
 let image: Awaited<ReturnType<typeof startJudgedImage>>;
@@ -101,7 +101,7 @@ test('a call that no process received counts no bytes', async () => {
   expect(used).toHaveLength(1);
 });
 
-// The last test: the run that its client left counts for its caller for 30 s more.
+// This test is the last one, because the run that its client left counts for its caller for 30 s more.
 test('the bytes of a judged stream that its client left count for its person', async () => {
   image.play((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

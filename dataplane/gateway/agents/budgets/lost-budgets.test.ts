@@ -39,7 +39,7 @@ test('the creation of a lost schema is repeated until it succeeds', async () => 
   await using budgets = awaitBudgets(access, limits, { info: note, warn: note, error: note }, { lookMs: 20 });
   await until('the budgets are open', () => events.includes('agent_budgets_available'));
   const { sql } = opened.database;
-  // A type of this name prevents the creation of the table, and does not count as one of the expected tables.
+  // A type of this name prevents the creation of the table, and is not counted as an expected table.
   await sql.begin(async (transaction) => {
     await transaction`drop schema agent_budgets cascade`;
     await transaction`create schema agent_budgets`;

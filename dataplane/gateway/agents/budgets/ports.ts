@@ -13,9 +13,9 @@ export type RunUse = { readonly tokens: number; readonly bytes: number };
 /** The runs, tokens and bytes that one person may use with one agent, in all replicas together. */
 export type RunBudgets = {
   /**
-   * Takes one run from the budgets of the minute and of the day, from both or from none. No run may start either after the
-   * tokens or the bytes of the day are used.
-   * @returns undefined for a run that may start
+   * Takes one run from the budget of the minute and from the budget of the day, or from neither. No run may start after
+   * the tokens or the bytes of the day are used up.
+   * @returns undefined if the run may start
    * @throws BudgetsUnavailableError
    */
   take(agentId: string, person: Subject): Promise<UsedBudget | undefined>;
@@ -31,5 +31,5 @@ export class BudgetsUnavailableError extends Error {
   }
 }
 
-/** Without limits: every run may start. */
+/** Budgets without limits: every run may start. */
 export const noBudgets: RunBudgets = { take: async () => undefined, use: async () => undefined };

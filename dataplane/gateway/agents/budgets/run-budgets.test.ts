@@ -18,7 +18,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('budgets of runs'), ()
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  /** Moves the spans of all rows into the past, in place of waiting. */
+  /** Moves the time spans of all rows into the past, so that the test need not wait. */
   const passTime = (interval: string) =>
     opened.database.sql`update agent_budgets.runs_of_person
       set minute_at = minute_at - ${interval}::interval, day_at = day_at - ${interval}::interval`;

@@ -5,7 +5,7 @@ import { migrate } from '#sql/migrate';
 import { SqlUnavailableError } from '#sql/sql-error';
 import { BudgetsUnavailableError, type RunBudgets, type RunUse, type UsedBudget } from './ports.ts';
 
-/** Runs, and tokens and bytes of a day, of one person with one agent; undefined for no limit. */
+/** Limits of one person with one agent: runs, and the tokens and bytes of a day; undefined for no limit. */
 export type BudgetLimits = {
   readonly perMinute: number | undefined;
   readonly perDay: number | undefined;
@@ -32,8 +32,9 @@ export async function migrateBudgets(database: Database): Promise<void> {
 }
 
 /**
- * The budgets in PostgreSQL, which all replicas share (decision 0077). A run is one statement: it counts in the row of the
- * person and the agent, or changes nothing if a limit is reached. The clock is that of the database.
+ * The budgets in PostgreSQL, which all replicas share (decision 0077). Each run executes one statement, which increases
+ * the counts in the row of the person and the agent, or changes nothing if a limit is reached. The clock is that of the
+ * database.
  */
 export function openRunBudgets(
   { sql }: Pick<Database, 'sql'>,
@@ -109,7 +110,10 @@ export async function removeOldBudgets({ sql }: Pick<Database, 'sql'>): Promise<
   await sql`delete from agent_budgets.runs_of_person where day_at < date_trunc('day', now(), 'UTC') - interval '1 day'`;
 }
 
-/** The table names no person: it is kept when the data of a person is erased elsewhere. */
+/**
+ * The digest that stands for a person in the table. The table contains no person, so that it is kept when the data of a
+ * person is erased elsewhere.
+ */
 function personDigest({ issuer, subject }: Subject): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([issuer, subject]))

@@ -103,7 +103,8 @@ test('a version is in use from the time when the route of a call is read', async
   const table = {
     isComplete: true,
     lookup() {
-      // Runs before the caller of the admission continues: a switch and its report may come at this moment.
+      // This task runs before the caller of the admission continues: a switch of versions and its report may happen at
+      // this moment.
       queueMicrotask(() => {
         reported = pins.inUse({ taken: [] });
       });

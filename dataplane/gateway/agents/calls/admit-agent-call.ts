@@ -17,7 +17,7 @@ export type AdmissionParts = {
   readonly pins: Pick<VersionPins, 'pin'>;
   readonly identify: IdentifyCaller;
   readonly callers: Pick<CallerLimiter, 'admits' | 'retryAfterSeconds'>;
-  /** Throws RelationsUnavailableError while there is no connection. */
+  /** Questions to the store of rights; RelationsUnavailableError is thrown while there is no connection. */
   readonly relations: Pick<Relations, 'check' | 'checkerOf'>;
   /** `issuer|subject` of those who may call MCP while its profile is confirmed. */
   readonly confirmers: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export type AdmittedCall = {
   readonly version: RoutedVersion;
   /** The proved caller; undefined only for a read of a public card. */
   readonly caller: AgentCaller | undefined;
-  /** When the rights of the caller were known, on the clock of `performance`, milliseconds. */
+  /** The time at which the rights of the caller were read, on the clock of `performance`, milliseconds. */
   readonly askedAt: number;
   /** Holds the version. The caller of the admission disposes it when the call has ended. */
   readonly pin: Disposable;
@@ -73,7 +73,8 @@ export async function admitAgentCall(
 }
 
 /**
- * The caller of a request, whose rate is bounded before any question about an agent: a hidden agent and a missing one are refused alike.
+ * The caller of a request. The rate of the caller is limited before the first question about an agent, so that a hidden
+ * agent and a missing one are refused in the same way.
  * @throws AgentRefusal
  */
 export async function knownCaller(

@@ -1,7 +1,7 @@
 import { type AgentGatewayErrorCode, agentGatewayErrors } from '#contracts/agent-gateway-errors';
 import type { JsonValue } from '#kit/json/json-value';
 
-/** Which message of JSON-RPC is refused, and the code of its error. */
+/** The message of JSON-RPC that is refused, and the code of its error. */
 type RefusedMessage = { readonly id: JsonValue | undefined; readonly rpcCode: -32601 | -32602 };
 
 /** A refused call of an agent. The message is a fixed text of this program. */
@@ -9,7 +9,7 @@ export class AgentRefusal extends Error {
   readonly code: AgentGatewayErrorCode;
   /** Headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined if the whole request is refused, and not one message of it. */
+  /** The refused message; undefined if the whole request is refused. */
   readonly rpc: RefusedMessage | undefined;
 
   constructor(code: AgentGatewayErrorCode, headers: Readonly<Record<string, string>> = {}, rpc?: RefusedMessage) {

@@ -13,8 +13,9 @@ export type ConfirmParts = Pick<AdmissionParts, 'relations'> & {
 };
 
 /**
- * Asks for the right to invoke once more if it was confirmed too long ago: the body of the call may have arrived slowly, and its texts
- * may have waited for their checks. A caller that lost the right meanwhile, or whose agent was removed, gets the answer of a call that begins now.
+ * Checks the right to invoke once more if it was confirmed too long ago: the body of the call may have arrived slowly,
+ * and its texts may have waited for their checks. A caller that lost the right meanwhile, or whose agent was removed,
+ * gets the same answer as for a new call.
  * @throws AgentRefusal
  */
 export async function confirmRight(

@@ -38,7 +38,7 @@ const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refuse
 
 /**
  * Production mode: people by the tokens of trusted issuers, agents by tokens of this gateway. A token of another issuer
- * with a chain of actors is refused: only the gateway can tell which agents have acted
+ * with a chain of actors is refused, because only the gateway knows which agents have acted
  * (`agent-gateway:identity:checked`).
  */
 export function identifyByToken(people: Verifier, agents: AgentCallVerifier): IdentifyCaller {
@@ -61,8 +61,8 @@ export function identifyByToken(people: Verifier, agents: AgentCallVerifier): Id
 
 /**
  * Development mode, without authentication of people: X-User-Id, X-Tenant-Id and X-Groups name the caller, on
- * connections of this machine only, because the gateway may listen on other addresses for models. The people are those
- * of the services in development mode. Agents still have a token of this gateway.
+ * connections of this machine only, because the gateway may listen on other addresses for models. The issuer of these
+ * people is the one that the services use in development mode. Agents still have a token of this gateway.
  */
 export function identifyByHeaders(agents: AgentCallVerifier): IdentifyCaller {
   return async ({ rawHeaders, remoteAddress }, agentId) => {

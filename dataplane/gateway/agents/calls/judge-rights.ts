@@ -4,15 +4,15 @@ import { userSubject } from '#relations/subject';
 import type { CallMode } from './parse-call.ts';
 
 /**
- * The right that both the subject and the agent that calls for it have: `invoke`; `view`, if each has at least view or
- * invoke; `none` otherwise.
+ * The right that both the subject and the agent that calls for it have: `invoke`; `view`, if both have view or invoke;
+ * `none` otherwise.
  */
 type AgentRight = 'invoke' | 'view' | 'none';
 
 /**
- * Asks for the rights on an agent, at each request (`agent-gateway:invoke:agent-right`). Every caller without the right
- * invoke costs the same questions, whatever the answers and whether or not the agent exists.
- * @param mode over A2A a caller also belongs to the group of every caller
+ * Checks the rights on an agent, at each request (`agent-gateway:invoke:agent-right`). For every caller without the
+ * right invoke the same questions are asked, whatever the answers and whether or not the agent exists.
+ * @param mode over A2A a caller is also a member of the group of all callers
  * @throws RelationsUnavailableError
  */
 export async function judgeRights(
@@ -32,7 +32,8 @@ export async function judgeRights(
 }
 
 /**
- * Whether the caller owns an agent. A person alone can: an agent that calls for its owner reads no runs of others.
+ * Whether the caller owns an agent. Only a person can be an owner: an agent that calls for its owner may not read runs
+ * of other callers.
  * @throws RelationsUnavailableError
  */
 export async function judgeOwner(

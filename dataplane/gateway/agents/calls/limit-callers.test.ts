@@ -4,7 +4,7 @@ import { createCallerLimiter } from './limit-callers.ts';
 const person = (subject: string) => ({ issuer: 'https://people.example', subject });
 const ann = { subject: person('ann'), actors: [] };
 
-/** How many requests are admitted one after the other. */
+/** How many requests in a row are admitted. */
 function countOf(admits: () => boolean): number {
   let count = 0;
   while (admits()) count += 1;

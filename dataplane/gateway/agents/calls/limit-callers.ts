@@ -12,26 +12,32 @@ export type CallerLimiter = {
   readonly retryAfterSeconds: number;
 };
 
-/** Requests of any kind for each run that a caller may start, as for reads of its tasks. */
+/** How many requests of any kind a caller may send for each run that it may start, for example to read its tasks. */
 const requestsPerRun = 20;
-/** A caller of an agent whose runs are few may read and poll as often as one that starts this many in a minute. */
+/**
+ * The minimum rate: if an agent allows fewer runs, its caller may read and poll as often as a caller that may start
+ * this many runs in a minute.
+ */
 const leastPerMinute = 600;
-/** Seconds whose share of requests a caller that has sent nothing may send in a burst. */
+/** A caller that was idle may send the requests of this many seconds in a burst. */
 const burstSeconds = 2;
 /**
- * Tokens of a run in a second, and as many in a burst: each of its calls needs one, and a loop makes many calls
- * concurrently.
+ * Tokens that one run may get in a second, and in a burst: each call of a run needs one token, and a loop makes many
+ * calls concurrently.
  */
 const tradesOfRun = 1_000;
-/** Tokens in a second of all runs of one person with one agent: a grant can be traded until its deadline, even after its run. */
+/**
+ * Tokens that all runs of one person with one agent may get in a second: a grant can be traded until its deadline, even
+ * after its run.
+ */
 const tradesOfPerson = 2_000;
 /** Maximum number of callers, runs, and pairs of person and agent in memory. */
 const maxKeys = 50_000;
 
 /**
  * Bounds the requests of each caller, and the token exchanges of each run and person, before any check of rights, so
- * that no caller occupies all connections to the store. The bounds are those of one replica. The limits of requests do
- * not depend on the agent.
+ * that no caller occupies all connections to the store. Each replica applies the limits separately. The limits of
+ * requests do not depend on the agent.
  */
 export function createCallerLimiter({ perMinute }: Pick<RunLimits, 'perMinute'>, now: () => number): CallerLimiter {
   const bucketsOf = (perSecond: number, seconds: number) =>

@@ -1,9 +1,9 @@
 import { createTokenBuckets } from '#kit/concurrency/token-bucket';
 
 export type RunLimits = {
-  /** Runs of one caller with one agent at a time. */
+  /** Maximum number of concurrent runs of one caller with one agent. */
   readonly atOnce: number;
-  /** Runs of one caller with one agent that may start in a minute. */
+  /** Maximum number of runs of one caller with one agent that start in a minute. */
   readonly perMinute: number;
 };
 
@@ -11,10 +11,10 @@ type RunAdmission =
   | { readonly kind: 'admitted'; readonly run: AdmittedRun }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
-/** One counted run. It ends once; later calls have no effect. */
+/** One counted run. The first call ends it; later calls have no effect. */
 type AdmittedRun = {
   end(): void;
-  /** The run continues without its client for at most this time, milliseconds, and is counted until then. */
+  /** The run continues without its client for at most this time, milliseconds, and counts as running until then. */
   endAfter(ms: number): void;
 };
 
@@ -28,8 +28,8 @@ export type RunLimiter = {
 const maxKeys = 50_000;
 
 /**
- * Bounds the runs of each caller with each agent: runs, not connections, so that a client that disconnects does not gain
- * any. The bounds are those of one replica.
+ * Limits the runs of each caller with each agent. Runs are counted, not connections, so that a client gains nothing by
+ * disconnecting. Each replica applies the limits separately.
  */
 export function createRunLimiter({ atOnce, perMinute }: RunLimits, now: () => number): RunLimiter {
   const running = new Map<string, number>();

@@ -1,24 +1,24 @@
 /** Protocols of a version, as its route names them. */
 export type CallMode = 'A2A' | 'MCP';
 
-/** One operation of an agent. `name` is the operation in workload tokens, the card excepted. */
+/** One operation of an agent. `name` is the name of the operation in workload tokens, except for the card. */
 export type AgentOperation = {
   readonly name: string;
   readonly mode: CallMode;
   readonly methods: readonly string[];
   /** Whether the operation starts a run of the flow. */
   readonly isRun: boolean;
-  /** Whether the version on trial gets its share; tasks and sessions belong to the served version. */
+  /** Whether a share of the calls goes to the version on trial; tasks and sessions belong to the served version. */
   readonly mayTrial: boolean;
 };
 
 /** A request for an agent, read from its method and its target alone. */
 export type RoutedCall = {
   readonly agentId: string;
-  /** Undefined for a path without a version. */
+  /** The id of the version in the path; undefined for a path without a version. */
   readonly versionId: string | undefined;
   readonly operation: AgentOperation;
-  /** The path at the process of the version. It is built from the parsed parts, not copied. */
+  /** The path at the process of the version. It is built from the parsed parts of the request path, not copied. */
   readonly path: string;
 };
 
@@ -33,7 +33,7 @@ const a2a = (name: string, methods: readonly string[], more: Partial<AgentOperat
 const run = { isRun: true, mayTrial: true } as const;
 
 export const cardOperation = a2a('card', ['GET', 'HEAD'], { mayTrial: true });
-/** A read of the traces of runs: of those of the caller, or, for the owner of the agent, of all. */
+/** The operation that reads the traces of runs: those of the caller or, for the owner of the agent, all. */
 export const runsOperation = a2a('runs', ['GET']);
 const mcpOperation: AgentOperation = {
   name: 'mcp',
@@ -66,8 +66,8 @@ export const agentOperationNames: readonly string[] = [...new Set(rows.map(([, {
 const target = new RegExp(`^/agents/(${uuid})(?:/versions/(${uuid}))?(/.*)$`);
 
 /**
- * Reads the path of a call. Only the forms above are paths of agents: nothing is decoded but the colon of a custom verb,
- * and a path with dots, empty segments or other escapes is no path (`agent-gateway:override:parameter`).
+ * Reads the path of a call. Only the forms above are paths of agents: nothing is decoded except the colon of a custom
+ * verb, and a path with dots, empty segments or other escapes is not accepted (`agent-gateway:override:parameter`).
  * @returns undefined if there is no such path
  */
 export function parseCall(url: string): RoutedCall | undefined {
@@ -87,7 +87,7 @@ export function callByMethod(call: RoutedCall, method: string): RoutedCall {
     : call;
 }
 
-/** Parameters of A2A that reach the process of a version; every other one is dropped. */
+/** Parameters of A2A that are sent to the process of a version; all others are dropped. */
 const queryNames: ReadonlySet<string> = new Set([
   'contextId',
   'status',
@@ -101,7 +101,7 @@ const queryNames: ReadonlySet<string> = new Set([
 const maxQuery = 4_096;
 
 /**
- * The query for the process, with its question mark; empty without one.
+ * The query that is sent to the process, with its question mark; empty without a query.
  * @returns undefined for a query that is too long, or that repeats a parameter
  */
 export function forwardedQuery(url: string): string | undefined {

@@ -43,10 +43,10 @@ export function refusalBody({ code }: Pick<AgentRefusal, 'code'>, traceId: strin
 }
 
 /**
- * Answers with a refusal: google.rpc.Status on paths of A2A; on those of MCP application/problem+json (RFC 9457), or an
- * error of JSON-RPC for a message that the agent does not offer. The refusal does not depend on the agent. A calling
- * agent learns from an empty usage that its call has started no run, so that it can call again. Does nothing if an
- * answer has begun.
+ * Answers with a refusal: google.rpc.Status on paths of A2A; on paths of MCP application/problem+json (RFC 9457), or an
+ * error of JSON-RPC for a message that the agent does not offer. The refusal does not depend on the agent. The refusal
+ * reports an empty usage, from which a calling agent learns that its call has started no run and can be repeated. If an
+ * answer has begun, nothing is sent.
  */
 export function refuseCall(
   { incoming, outgoing, trace }: AgentExchange,

@@ -2,8 +2,9 @@ import { RelationsUnavailableError } from '#relations/ports';
 import { RelationsModelError } from '#relations/relations-error';
 
 /**
- * Why a question about rights has no answer. `unavailable`: the store does not answer now, or cannot follow all groups of the caller.
- * `unnamed`: the names of the caller are too long for a store, so that it can have no right. Undefined for an error of the program.
+ * The reason why a question about rights has no answer. `unavailable`: the store does not answer now, or cannot follow
+ * all groups of the caller. `unnamed`: the names of the caller are too long for the store, so that the caller can have
+ * no right. Undefined for an error of the program.
  */
 export function rightsFault(error: unknown): 'unavailable' | 'unnamed' | undefined {
   if (error instanceof RelationsUnavailableError) return 'unavailable';

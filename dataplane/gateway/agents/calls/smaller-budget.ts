@@ -1,6 +1,9 @@
 import type { GrantedBudget } from '#identity/run-grant';
 
-/** The smaller amounts of both: a run that another one has started never has more than the budget of that run. */
+/**
+ * For each amount, the smaller one of both budgets: a run that another run has started never gets more than the budget
+ * of that run.
+ */
 export function smallerBudget(own: GrantedBudget, other: GrantedBudget | undefined): GrantedBudget {
   if (other === undefined) return own;
   return {

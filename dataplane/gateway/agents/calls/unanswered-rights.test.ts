@@ -4,7 +4,7 @@ import { RelationsModelError } from '#relations/relations-error';
 import { exchangeGrant } from '../testing/exchange-grant.ts';
 import { type AgentPlaneWorld, agentId, routedVersion, startAgentPlane } from '../testing/start-agent-plane.ts';
 
-// Encoded with `user:` and the issuer, they have 512 and 513 characters.
+// The user names of these subjects, encoded with `user:` and the issuer, have 512 and 513 characters.
 const longest = `${'ж'.repeat(80)}ab`;
 const tooLong = `${longest}c`;
 let world: AgentPlaneWorld;

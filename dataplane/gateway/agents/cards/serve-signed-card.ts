@@ -32,7 +32,7 @@ export async function serveSignedCard(
   const headers = {
     traceparent: trace.traceparent,
     etag: card.etag,
-    // The answer depends on the caller unless the card is public, and a cache must not give it to another one.
+    // The answer depends on the caller unless the card is public, so that a cache must not return it to another caller.
     'cache-control': `private, max-age=${maxAge}`,
     vary: 'authorization',
   };

@@ -7,7 +7,7 @@ const pathForm = /^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}|\/(?!\/))*$
 
 /**
  * The address of a call below the base URL of its connection. A path that a server could resolve to another folder is
- * refused, even where the dots or the slash are encoded.
+ * refused, even if its dots or slashes are encoded.
  * @throws ConnectionError invalid_request
  */
 export function buildAddress(base: URL, { path, query }: Pick<HttpConnectionCall, 'path' | 'query'>): URL {

@@ -10,8 +10,8 @@ import { exchangeBytes, readWhole, type ServiceLink } from './exchange-bytes.ts'
 type HttpConnection = Extract<FlowConnection, { readonly kind: 'http' }>;
 
 /**
- * Calls an HTTP service. The status is that of the service, errors of the service included; the body is a JSON value, a
- * text, or null if it is empty.
+ * Calls an HTTP service. The result has the status of the service, even for an error; its body is a JSON value, a text,
+ * or null if it is empty.
  * @throws ConnectionError
  */
 export async function callHttpService(

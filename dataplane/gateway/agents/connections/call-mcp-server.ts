@@ -31,9 +31,9 @@ const resultSchema = z.object({
 });
 
 /**
- * Calls one tool of an MCP server over Streamable HTTP (MCP 2025-11-25), in a separate session: no call sees state that
- * a server keeps for another one. The result has the texts, joined by line ends, and the structured content. Requests
- * of the server are not answered.
+ * Calls one tool of an MCP server over Streamable HTTP (MCP 2025-11-25). Each call has its own session, so that it sees
+ * no state that a server keeps for another call. The result has the texts, joined by line ends, and the structured
+ * content. Requests of the server are not answered.
  * @throws ConnectionError
  */
 export async function callMcpServer(
@@ -135,7 +135,7 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
   return found.data;
 }
 
-/** Servers end idle sessions themselves, so an error of this request changes nothing. */
+/** A server ends idle sessions itself, so an error of this request has no effect. */
 function endSession({ url, link, headers }: Session): void {
   if (headers['mcp-session-id'] === undefined) return;
   const ending = { ...link, signal: AbortSignal.timeout(endMs) };

@@ -1,6 +1,6 @@
 import { type ConnectionErrorCode, connectionErrors } from '#contracts/connections';
 
-/** A call of a connection ends with this error. The message has no text of the call and none of the service. */
+/** The error with which a call of a connection ends. Its message has no text of the call and no text of the service. */
 export class ConnectionError extends Error {
   readonly code: ConnectionErrorCode;
 

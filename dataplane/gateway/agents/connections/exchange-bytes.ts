@@ -4,11 +4,11 @@ import { readBounded } from '#kit/http/read-bounded';
 import { AddressRefusedError } from '#kit/net/checked-connect';
 import { ConnectionError } from './connection-error.ts';
 
-/** The input of one exchange with a service. */
+/** The service, and the settings of one exchange with it. */
 export type ServiceLink = {
   /** Connects only to addresses that the connection allows. */
   readonly dispatcher: Dispatcher;
-  /** The header with the credential; empty without one. */
+  /** The header with the credential; empty if the connection has no credential. */
   readonly credential: Readonly<Record<string, string>>;
   readonly maxAnswerBytes: number;
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ export type ServiceLink = {
 
 export type ServiceAnswer = {
   readonly status: number;
-  /** In lower case, without parameters; empty if there is none. */
+  /** The media type in lower case, without parameters; empty if the answer has none. */
   readonly mediaType: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
@@ -29,8 +29,9 @@ type Sent = {
 };
 
 /**
- * One request and its answer, without redirects, retries and compressed bodies. Only the members of `sent` are sent of
- * the caller. `read` gets the body and must read it within the limit; afterwards the body is destroyed.
+ * Sends one request and reads its answer, without redirects, retries and compressed bodies. Of the data of the caller,
+ * only the members of `sent` are sent. `read` gets the body and must read it within the limit; afterwards the body is
+ * destroyed.
  * @throws ConnectionError
  */
 export async function exchangeBytes<T>(

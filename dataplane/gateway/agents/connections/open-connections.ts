@@ -34,7 +34,8 @@ type ConnectionsOptions = {
 const maxHeaderSize = 16_384;
 
 /**
- * Opens the connections of a file and follows its changes; a changed file with a problem changes nothing.
+ * Opens the connections of a file and follows its changes; if the changed file has a problem, the earlier connections
+ * stay in use.
  * @throws ConfigError when the file cannot be used at the start
  */
 export async function openConnections(options: ConnectionsOptions): Promise<FlowConnections> {
@@ -72,7 +73,7 @@ function openOne(
   { credentialFile, resolve = resolveBySystem }: Pick<ConnectionsOptions, 'credentialFile' | 'resolve'>,
 ): OpenConnection {
   const connect = checkedConnect({ resolve, mayConnect: rulesOf(connection), timeoutMs: connection.timeoutMs });
-  // Without pipelining, connections are not reused: the next call resolves and checks again.
+  // Without pipelining a connection is not reused: the next call resolves the name and checks the address again.
   const dispatcher = new Agent({ connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
   let token: TokenFile | undefined;
   let calls = 0;
@@ -102,7 +103,10 @@ function openOne(
   };
 }
 
-/** Without TLS a connection reaches the allowed networks only, so that no credential crosses the open internet in clear. */
+/**
+ * A connection without TLS may reach the allowed networks only, so that no credential is sent unencrypted over the
+ * internet.
+ */
 function rulesOf({ url, allowedNetworks }: FlowConnection): AddressRules {
   return url.protocol === 'https:' ? createAddressRules(allowedNetworks) : createNetworkRules(allowedNetworks);
 }

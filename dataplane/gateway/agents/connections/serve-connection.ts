@@ -36,7 +36,7 @@ export type ConnectionParts = ConnectionAdmission & {
   readonly maxBodyMs: number;
 };
 
-/** Longest request, milliseconds; the call itself ends earlier by the timeout of its connection. */
+/** Longest request, milliseconds; the call itself ends earlier, at the timeout of its connection. */
 const maxRequestMs = flowConnectionLimits.timeoutMs.max + 30_000;
 const jsonType = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 const noStore = { 'cache-control': 'no-store' } as const;
@@ -100,7 +100,7 @@ async function answerCall(
   }
 }
 
-/** The name in the path; a request of another form is answered as one with a token that is not for it. */
+/** The name in the path; a request of another form gets the answer for a token of another audience. */
 function nameIn(url: string): string {
   try {
     const name = connectionNameSchema.safeParse(decodeURIComponent(url.slice(connectionsPath.length)));
@@ -119,8 +119,8 @@ type Receiving = {
 };
 
 /**
- * Reads the body of a call. An agent has a bounded number of bodies that arrive, so that slow ones take neither the memory of the gateway nor the
- * places of calls of other agents.
+ * Reads the body of a call. The number of bodies that an agent may send at a time is limited, so that slow bodies do
+ * not take the memory of the gateway or the places of calls of other agents.
  * @throws ConnectionError
  */
 async function receiveCall(

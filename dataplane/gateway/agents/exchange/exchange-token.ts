@@ -47,9 +47,9 @@ const agentPrefix = 'urn:portcullis:agent:';
 const connectionPrefix = connectionAudience('');
 
 /**
- * Trades the grant of a run for a token of one audience that its version requires, of at most 60 s and never longer than
- * the run (RFC 8693). The person must still have the right to invoke the agent, and the route must list the version, or have listed it while
- * the run may have begun.
+ * Trades the grant of a run for a token of one audience that its version requires (RFC 8693). The token is valid for at
+ * most 60 s and never longer than the run. The person must still have the right to invoke the agent. The route must
+ * list the version, or must have listed it while the run may have begun.
  */
 export async function exchangeToken(
   parts: ExchangeParts,
@@ -112,8 +112,8 @@ function calledName(version: RoutedVersion | undefined, audience: string): strin
 }
 
 /**
- * The id of the agent that an audience is for, if the person and the agent of the run may invoke it. An agent that they may
- * not invoke has no token, like one that does not exist.
+ * The id of the agent that is named by an audience, if the person and the agent of the run may invoke it. For an agent
+ * that they may not invoke no token is issued, as for an agent that does not exist.
  * @throws RelationsUnavailableError
  */
 async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: string): Promise<string | undefined> {
@@ -122,7 +122,7 @@ async function callableAgent(parts: ExchangeParts, grant: RunGrant, audience: st
   const called = parts.table.named(name);
   const caller = { ...callerOf(grant), actors: chainOf(parts, grant) };
   const right = await judgeRights(parts.relations, caller, { agentId: called ?? name, mode: callMode });
-  // Checked again: the name may belong to another agent by now, whose rights were not checked.
+  // The name is looked up again, because it may belong to another agent by now, whose rights were not checked.
   return right === 'invoke' && parts.table.named(name) === called ? called : undefined;
 }
 

@@ -13,8 +13,8 @@ type Part = Members;
 export type ArtifactUpdate = Members & { readonly artifact: Members };
 
 /**
- * One artifact that arrives in parts. No part of it leaves before its check: a text is judged in windows where the policy
- * allows it, and everything else when the artifact is complete.
+ * One artifact that arrives in parts. No part of it is sent before its check: a text is judged in windows if the policy
+ * allows that, and all other content when the artifact is complete.
  */
 export class ArtifactStream {
   readonly #guard: StageGuard;
@@ -23,11 +23,14 @@ export class ArtifactStream {
   /** The first update without its parts, with which every event of the artifact is written. */
   readonly #head: Members;
   readonly #artifact: Members;
-  /** The plain text with which the artifact begins. Its parts are one text, because a phrase may lie in two of them. */
+  /**
+   * The plain text with which the artifact begins. Its parts are judged as one text, because a phrase may span two
+   * parts.
+   */
   readonly #begin = new PiecewiseText();
-  /** The form of the first part of that text; undefined without one. */
+  /** The form of the first part of that text; undefined if the artifact begins with no text. */
   #form: Members | undefined;
-  /** The parts from the first one that is no plain text. */
+  /** The parts of the artifact from the first part that is not plain text. */
   readonly #parts: Part[] = [];
   #bytes = 0;
   #heldBytes = 0;
@@ -54,7 +57,10 @@ export class ArtifactStream {
       : undefined;
   }
 
-  /** Bytes of its parts as JSON. They are held until the artifact is complete, because a part of another kind may follow. */
+  /**
+   * Bytes of the parts of the artifact as JSON. They are held until the artifact is complete, because a part of another
+   * kind may follow.
+   */
   get bytes(): number {
     return this.#bytes;
   }
@@ -112,7 +118,7 @@ export class ArtifactStream {
   }
 }
 
-/** A part that is a text and nothing else. */
+/** Whether a part consists of a text only. */
 function isPlainText(part: Part): boolean {
   const { text, mediaType = 'text/plain', ...more } = part;
   return typeof text === 'string' && mediaType === 'text/plain' && Object.keys(more).length === 0;

@@ -15,9 +15,9 @@ const pushing = spellings('taskPushNotificationConfig', 'pushNotificationConfig'
 const taskMembers = spellings('task');
 
 /**
- * A call without the members that let an image continue after its answer: the gateway counts a run until then. Clients
- * cannot read a task of MCP through the gateway.
- * @returns the same message if it has none of them
+ * A call without the members that let the process of an image continue after its answer, because the gateway counts a
+ * run until its answer. Clients cannot read a task of MCP through the gateway.
+ * @returns the same message if it has none of these members
  */
 export function awaitedMessage(message: Members, mode: CallMode): Members {
   const holder = mode === 'MCP' ? 'params' : 'configuration';

@@ -16,10 +16,10 @@ export type AnswerFacts = {
 };
 
 /**
- * One complete message of the process of an image, as the output policy leaves it.
+ * One complete message of the process of an image, with its texts as the output policy returns them.
  * @param hold reserves memory for the values of the message
- * @throws AgentRefusal answer_refused for a message that the gateway does not know or that has too many values, overloaded,
- * guardrail_denied, guardrail_error
+ * @throws AgentRefusal answer_refused for a message that the gateway does not know or that has too many values,
+ * overloaded, guardrail_denied, guardrail_error
  */
 export async function judgeMessage(bytes: Uint8Array, facts: AnswerFacts, hold: Hold): Promise<Buffer> {
   const value = messageOfImage(bytes);
@@ -30,7 +30,7 @@ export async function judgeMessage(bytes: Uint8Array, facts: AnswerFacts, hold: 
   return wireBytes(facts.operation.mode === 'MCP' ? { jsonrpc: '2.0', ...idOf(value), ...message } : message);
 }
 
-/** The object in a message of a process; undefined for anything else, and for one with too many values. */
+/** The object in a message of a process; undefined for anything else, and for an object with too many values. */
 export function messageOfImage(bytes: Uint8Array): Members | undefined {
   const message = objectOf(bytes, mostMessageValues);
   return typeof message === 'string' ? undefined : message;
@@ -53,7 +53,7 @@ function mcpMessage({ id, result, error, method, params }: Members, { asked, ver
   return { result: asked.method === 'tools/list' ? onlyTool(result, version.sdk?.tool) : result };
 }
 
-/** The list of tools has the one tool of the route, whatever else the process lists. */
+/** The list of tools contains only the tool of the route, whatever else the process lists. */
 function onlyTool({ tools }: Members, tool: string | undefined): Members {
   const own = Array.isArray(tools) ? tools.filter((one) => isWireObject(one) && one['name'] === tool) : [];
   return { tools: own };

@@ -9,7 +9,7 @@ import { isPlainId } from './plain-id.ts';
 import { type Hold, mostMessageValues, mostUnjudgedValues, treeBytes } from './tree-bytes.ts';
 import type { StageGuard } from './version-guard.ts';
 
-/** Operations of an image that the gateway can judge. Push notifications and further cards would pass it. */
+/** Operations of an image that the gateway can judge. Push notifications and further cards would bypass the gateway. */
 const offered: ReadonlySet<string> = new Set([
   'mcp',
   'message:send',
@@ -48,7 +48,7 @@ export type JudgedCall = {
   readonly asked: { readonly id: JsonValue | undefined; readonly method: string } | undefined;
 };
 
-/** How a body is judged. */
+/** The policy and the memory with which a body is judged. */
 type BodyGuard = {
   readonly guard: StageGuard;
   /** Reserves memory for the values of the body, until it was judged. */
@@ -57,10 +57,11 @@ type BodyGuard = {
 
 /**
  * Admits the body of a call of an image: only messages that the gateway knows reach its process, with every text as the
- * input policy leaves it, and without a request to answer before the run has ended.
+ * input policy returns it, and without a member that requests an answer before the run has ended.
  * @param judging undefined if the input is declared unguarded
- * @throws AgentRefusal operation_not_supported, push_notification_not_supported, extended_card_not_configured, invalid_request,
- * request_too_large for too many values, overloaded, content_type_not_supported, guardrail_denied, guardrail_error
+ * @throws AgentRefusal operation_not_supported, push_notification_not_supported, extended_card_not_configured,
+ * invalid_request, request_too_large for too many values, overloaded, content_type_not_supported, guardrail_denied,
+ * guardrail_error
  */
 export async function judgeCall(
   { sdk }: Pick<RoutedVersion, 'sdk'>,
@@ -81,7 +82,7 @@ export async function judgeCall(
   if (!(await hold(treeBytes(message)))) throw new AgentRefusal('overloaded');
   if (mode === 'MCP') {
     const { jsonrpc, id, method, params } = message;
-    // An answer repeats the id, so that a masked one would belong to no call.
+    // The answer repeats the id, so that an answer with a masked id would belong to no call.
     if (id !== undefined && !isPlainId(String(id))) await guard.judge({ id }, 'id');
     const judged = isWireObject(params) ? await judgeParams(guard, method, params) : undefined;
     return { body: wireBytes({ jsonrpc, id, method, params: judged }), asked };
@@ -90,7 +91,7 @@ export async function judgeCall(
   return { body: wireBytes(message), asked };
 }
 
-/** The parameters as the policy leaves them. The name in a call of a tool is the one of the route. */
+/** The parameters as the policy returns them. In a call of a tool, the name is that of the tool of the route. */
 async function judgeParams(guard: StageGuard, method: JsonValue | undefined, params: Members): Promise<Members> {
   const { name: _tool, ...rest } = params;
   const judged = method === 'tools/call' ? rest : params;

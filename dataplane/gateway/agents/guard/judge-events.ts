@@ -9,7 +9,7 @@ type Members = Record<string, JsonValue>;
 
 /** Judges the events of a stream of an image in their order. */
 type EventJudge = {
-  /** Takes one event; what may be sent goes to `emit`. @throws AgentRefusal */
+  /** Takes one event; the parts that may be sent go to `emit`. @throws AgentRefusal */
   take(data: Uint8Array): Promise<void>;
   /** The stream has ended: sends the held events. @throws AgentRefusal */
   end(): Promise<void>;
@@ -19,7 +19,7 @@ type EventJudge = {
 
 type EventParts = {
   readonly signal: AbortSignal;
-  /** Reserves memory for one event, in addition to that of the open artifacts. */
+  /** Reserves memory for one event, in addition to the memory of the open artifacts. */
   readonly hold: Hold;
   /** Takes the data of an event that may be sent, in order. */
   readonly emit: (data: Buffer) => void;
@@ -65,7 +65,7 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     let stream = open.get(id);
     // The text that an update continues was not judged together with it: a phrase could span both.
     if (stream === undefined && update['append'] === true) throw new AgentRefusal('answer_refused');
-    // Without `append` the update replaces the artifact, so the previous one is complete.
+    // Without `append` the update replaces the artifact, so that the previous artifact is complete.
     if (stream !== undefined && update['append'] !== true) {
       open.delete(id);
       await stream.finish();
@@ -74,7 +74,7 @@ export function createEventJudge(facts: AnswerFacts, { signal, hold, emit }: Eve
     if (stream === undefined && open.size >= mostArtifacts) throw new AgentRefusal('answer_refused');
     const bytes = parts.reduce((sum: number, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
     if (sumOf('bytes') + bytes > mostBytes) throw new AgentRefusal('answer_refused');
-    // While the windows of its text are judged, they are two further copies of it.
+    // While the text is judged in windows, the windows are two further copies of it.
     if (guard.judgesWindows && !(await hold(2 * bytes))) throw new AgentRefusal('overloaded');
     stream ??= new ArtifactStream(guard, head, signal, (event) => emit(wireBytes({ artifactUpdate: event })));
     open.set(id, stream);

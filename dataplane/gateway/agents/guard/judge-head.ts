@@ -5,7 +5,7 @@ import type { StageGuard } from './version-guard.ts';
 export type CallHead = {
   /** Path at the process of the version. */
   readonly path: string;
-  /** Query for the process, with its question mark; empty without one. */
+  /** The query that is sent to the process, with its question mark; empty without a query. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -36,8 +36,8 @@ const mediaRange = /^(?:\*\/\*|application\/(?:\*|json|a2a\+json|problem\+json)|
 const weight = /^q=[01](?:\.\d{1,3})?$/i;
 
 /**
- * Judges the path, the query and the headers of a call of an image. A mask of one of their texts denies the call, because it would name
- * something else.
+ * Judges the path, the query and the headers of a call of an image. A mask of one of these texts denies the call,
+ * because a masked name would name something else.
  * @param hasBody whether the process gets a body, which the gateway has written as JSON
  * @returns the headers that the process gets
  * @throws AgentRefusal guardrail_denied, guardrail_error

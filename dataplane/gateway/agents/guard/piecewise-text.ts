@@ -1,4 +1,7 @@
-/** Pieces that are joined to one string at a time: a short string takes many times its characters. */
+/**
+ * How many pieces are joined to one string at a time: a list of short strings takes many times the memory of their
+ * characters.
+ */
 const piecesAtOnce = 256;
 
 /** A text that arrives in pieces, held in about its own size. */

@@ -33,7 +33,7 @@ type OpenRequest = AsyncDisposable & {
   ): Promise<unknown>;
 };
 
-/** A request whose client reads nothing at first. */
+/** Opens a request whose client reads nothing at first. */
 async function openRequest(): Promise<OpenRequest> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -163,7 +163,7 @@ test.each([
 ])('a judged answer of %s (%i) ends with the code %s', async (_what, values, code) => {
   await using request = await openRequest();
   request.client.resume();
-  // The object and the list are values, too.
+  // The object and the list count as values, too.
   const answer = Buffer.from(JSON.stringify({ data: Array.from({ length: values - 2 }, () => 0) }));
   const error = await request.send([answer], passes, json);
   expect((error as AgentRefusal | undefined)?.code).toBe(code);
@@ -238,7 +238,7 @@ test('the parts of a streamed plain text are held in about the bytes of their te
   for (let at = 0; at < 10_000; at += 1)
     await updateWith({ text: String(at % 1_000).padStart(3, '0') }, { append: at > 0 });
   expect(judge.heldBytes).toBeLessThan(200_000);
-  // A part of another kind is held with its values, and so is a text after it.
+  // A part of another kind is held together with its values, and so is a text that follows it.
   const before = judge.heldBytes;
   await updateWith({ data: [1, 2] }, { append: true });
   expect(judge.heldBytes - before).toBe('{"data":[1,2]}'.length + 4 * 256);

@@ -15,7 +15,7 @@ const mostBytes = 4_194_304;
 type Sending = {
   readonly exchange: AgentExchange;
   readonly signal: AbortSignal;
-  /** How long a client may read nothing, milliseconds. */
+  /** How long a client may read nothing before it is disconnected, milliseconds. */
   readonly idleMs: number;
   /** Called with the bytes of each part of a body that is sent. */
   readonly onSent: (bytes: number) => void;
@@ -25,7 +25,7 @@ type Sending = {
 
 const bodyFaults = { too_large: 'answer_refused', refused: 'overloaded', broken: 'agent_unavailable' } as const;
 
-/** The answer of a process, of which nothing has been read. */
+/** The answer of a process before its body is read. */
 type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -33,12 +33,12 @@ type Answer = {
 };
 
 /**
- * Sends the answer of an image after its check; no part of it is sent before. Headers are the gateway's own.
+ * Sends the answer of an image after its check; no part of it is sent before. The headers are set by the gateway.
  * @throws AgentRefusal; a stream that has begun ends with an event that has the same code
  */
 export async function sendJudgedAnswer(answer: Answer, facts: AnswerFacts, sending: Sending): Promise<void> {
   const type = String(answer.headers['content-type']).split(';')[0]?.trim().toLowerCase();
-  // A redirect would let the client bypass the gateway.
+  // With a redirect the client would bypass the gateway.
   if (answer.status < 200 || (answer.status >= 300 && answer.status < 400)) throw refuse(answer);
   if (type === 'text/event-stream' && answer.status === 200) return await sendStream(answer, facts, sending);
   const hold = (more: number): boolean | Promise<boolean> => sending.bytes.take(more);
@@ -80,7 +80,7 @@ async function sendStream(
         else if (outgoing.headersSent) write(':\n\n');
         if (outgoing.destroyed) throw new AgentRefusal('cancelled');
       }
-      // The stream is read further only after its held bytes are counted in the budget.
+      // The next bytes of the stream are read only after the held bytes are counted in the budget.
       if (!(await hold(0))) throw new AgentRefusal('overloaded');
       await drained(outgoing, idleMs, signal);
       // Releases the bytes that the client has read.
@@ -103,8 +103,8 @@ async function sendStream(
 }
 
 /**
- * Resolves when the client has the last event, has disconnected, has read and sent nothing for `idleMs`, or when the
- * time of the call is over.
+ * Resolves when the client has received the last event, has disconnected, has read and sent nothing for `idleMs`, or
+ * when the time of the call has expired.
  */
 function endWith(
   outgoing: ServerResponse,
@@ -117,7 +117,8 @@ function endWith(
     const over = signal.aborted ? AbortSignal.timeout(idleMs) : signal;
     over.addEventListener('abort', () => resolve(), { once: true });
     outgoing.once('close', () => resolve());
-    // Before Node begins the next answer of the connection, which has no such time.
+    // The timeout is set back before Node begins the next answer of the connection, because that answer has no such
+    // limit.
     outgoing.prependOnceListener('finish', () => outgoing.setTimeout(0));
     outgoing.end(event);
   });

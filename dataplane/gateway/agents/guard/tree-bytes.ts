@@ -7,12 +7,15 @@ export type Hold = (bytes: number) => boolean | Promise<boolean>;
 export const mostMessageValues = 32_768;
 
 /**
- * Maximum number of values of one message that is not judged, as in the process of a flow. Its values are not counted:
- * its tree is dropped when it was read, or when it was written without the members that detach a run.
+ * Maximum number of values of one message that is not judged, as in the process of a flow. The memory of its values is
+ * not counted: its tree is dropped once it was read, or once it was written without the members that detach a run.
  */
 export const mostUnjudgedValues = 100_000;
 
-/** Memory of one value of a message in addition to its characters, with its entry in the list of texts to judge. */
+/**
+ * Memory of one value of a message in bytes, in addition to its characters, including its entry in the list of texts to
+ * judge.
+ */
 const bytesPerValue = 256;
 
 /** Bytes of memory that the values of a message need in addition to their characters. */

@@ -11,8 +11,8 @@ import { wireSlots } from './wire-slots.ts';
 export type GuardParts = { readonly checks: Pick<CheckClient, 'check'> };
 
 /**
- * The policy of one direction of an image. Its functions throw AgentRefusal guardrail_denied, guardrail_error, and request_too_large or
- * answer_refused for texts that the policy cannot judge, also not later.
+ * The policy of one direction of an image. Its functions throw AgentRefusal guardrail_denied, guardrail_error, and
+ * request_too_large or answer_refused for texts that the policy can never judge.
  */
 export type StageGuard = {
   /** Whether streamed text may be judged in windows. */
@@ -43,7 +43,7 @@ export function guardTarget(guardrail: RouteGuardrail, stage: Stage): GuardTarge
 }
 
 /**
- * How the gateway judges texts of an image in one direction, which the image does not do itself.
+ * The guard with which the gateway judges texts of an image in one direction, if the image does not judge them itself.
  * @returns undefined if the texts are declared unguarded, or if the version judges them itself
  */
 export function stageGuard(

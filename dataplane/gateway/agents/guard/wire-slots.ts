@@ -17,7 +17,7 @@ const known = names(
   'requestId progressToken tenant index logging prompts resources sampling elicitation roots level logger',
 );
 
-/** Members that name something. A UUID in them contains no text. */
+/** Members that contain an identifier. A UUID in them contains no text. */
 const ids = names('messageId contextId taskId id artifactId referenceTaskIds requestId progressToken');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -94,9 +94,10 @@ function visit(
 }
 
 /**
- * The text parts of a list as one text: joined by a line break, and those of a message directly, too. The blocks of a result are
- * separate values, such as numbers. A policy that judges in windows decides within the overlap of two windows, so that the text
- * around the places where parts are joined is enough; a mask in a window of the whole text would deny what the masks of the parts allow.
+ * The text parts of a list as one text: joined by line breaks, and for a message also joined without them. The blocks
+ * of a result are separate values, such as numbers. A policy that judges in windows decides within the overlap of two
+ * windows, so that the text around the places where parts are joined is enough; a mask in a window of the whole text
+ * would deny a message that the masks of its parts allow.
  */
 function joinedSlots(parts: readonly JsonValue[], name: string, longTexts: LongTexts): readonly TextSlot[] {
   const glues = name === 'content' ? ['\n'] : ['', '\n'];
@@ -136,7 +137,7 @@ function visitObject(value: Record<string, JsonValue>, found: Found): Unreadable
   return undefined;
 }
 
-/** One by one: a call with as many arguments as a message can have texts overflows the stack. */
+/** The values are added one by one: a call with as many arguments as a message can have texts overflows the stack. */
 function append(slots: TextSlot[], more: readonly TextSlot[]): void {
   for (const slot of more) slots.push(slot);
 }

@@ -7,7 +7,7 @@ import type { ExchangeParts } from '../exchange/exchange-token.ts';
 import type { AgentCallMetrics } from '../metrics/agent-call-metrics.ts';
 import type { ForwardParts } from '../relay/forward-call.ts';
 
-/** Everything that calls of agents share in one gateway replica. */
+/** The state and the parts that all calls of agents share in one gateway replica. */
 export type AgentPlane = AdmissionParts &
   CardParts &
   ConnectionParts &

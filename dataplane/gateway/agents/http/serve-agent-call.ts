@@ -16,7 +16,10 @@ import type { AgentPlane } from './agent-plane.ts';
 
 /** Longest call, milliseconds; calls end earlier by the limits of their version. */
 const maxCallMs = 930_000;
-/** Checked for the rights of a path that names no agent, so that it costs as much as any other missing agent. */
+/**
+ * The id for which rights are checked if a path names no agent, so that the check costs as much as that of any other
+ * missing agent.
+ */
 const noAgent = '00000000-0000-7000-8000-000000000000';
 
 export const agentPrefix = '/agents/';

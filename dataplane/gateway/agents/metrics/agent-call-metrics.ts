@@ -3,10 +3,10 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { UsedBudget } from '../budgets/ports.ts';
 import { agentOperationNames } from '../calls/parse-call.ts';
 
-/** Maximum number of agents that get a metric series of their own; all further ones share one series. */
+/** Maximum number of agents that have their own metric series; all further agents share one series. */
 const maxAgents = 200;
 
-/** `none`: the process of the agent has answered. */
+/** The code of a call of an agent; `none` if the process of the agent has answered. */
 export type CallCode = AgentGatewayErrorCode | 'none';
 
 export type AgentCallMetrics = {
@@ -23,11 +23,11 @@ export type AgentCallMetrics = {
     readonly hasStarted: boolean;
   }): void;
   exchanged(outcome: string): void;
-  /** A run was refused because the budget of its person is used. */
+  /** Counts a run that was refused because the budget of its person is used up. */
   budgetUsed(agent: string, used: UsedBudget): void;
 };
 
-/** Results of the token exchange: that of RFC 8693, or `issued`. */
+/** Results of the token exchange: an error code of RFC 8693, or `issued`. */
 const exchangeOutcomes = [
   'issued',
   'invalid_request',

@@ -1,7 +1,7 @@
 import { type ConnectionErrorCode, connectionErrors } from '#contracts/connections';
 import type { Metrics } from '#kit/metrics/metrics';
 
-/** Maximum number of connections that get a metric series of their own; all further ones share one series. */
+/** Maximum number of connections that have their own metric series; all further connections share one series. */
 const maxConnections = 100;
 
 export type ConnectionMetrics = {

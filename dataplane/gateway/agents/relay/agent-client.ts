@@ -8,7 +8,7 @@ import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { RoutedVersion } from '#resources/agent-route';
 import type { RouteProof } from '../../routes/follow-proved.ts';
 
-/** One call of the process of a version. */
+/** One call to the process of a version. */
 export type ProcessCall = {
   /** Origin of the process. */
   readonly address: string;
@@ -39,7 +39,7 @@ type VerifiedCard = { readonly card: Readonly<Record<string, JsonValue>>; readon
 export type AgentClient = AsyncDisposable & {
   /** Rejects only with the reason of the signal. */
   call(call: ProcessCall, signal: AbortSignal): Promise<ProcessAnswer>;
-  /** Whether the process of a version is ready and has the card of its route. */
+  /** Whether the process of a version is ready and has the same card as its route. */
   prove(version: RoutedVersion, signal: AbortSignal): Promise<RouteProof>;
   /** The card of a version; undefined if it cannot be read or differs from the route. Never rejects. */
   cardOf(version: RoutedVersion): Promise<VerifiedCard | undefined>;

@@ -2,8 +2,8 @@ import type { ByteBudget, TakenBytes } from '#kit/http/byte-budget';
 import type { RequestBytes } from '../../relay/held-frames.ts';
 
 /**
- * The bytes of one call in the budget of the gateway (docs/design/held-bytes.md). A call that holds no bytes has no
- * place among the others, so that a long stream reserves nothing of the budget.
+ * The bytes of one call in the budget of the gateway (docs/design/held-bytes.md). A call that holds no bytes is not
+ * listed in the budget, so that a long stream reserves nothing.
  */
 export class CallBytes implements RequestBytes, Disposable {
   readonly #budget: ByteBudget;
@@ -33,7 +33,7 @@ export class CallBytes implements RequestBytes, Disposable {
     this.#forget(bytes);
   }
 
-  /** States that the call takes no more bytes: it keeps those that it holds until it is disposed. */
+  /** States that the call takes no more bytes: the bytes that it holds stay counted until it is disposed. */
   settle(): void {
     this.#isOver = true;
     this.#place?.settle();

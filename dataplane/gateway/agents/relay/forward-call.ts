@@ -32,7 +32,7 @@ import { type BodyParts, receiveCallBody } from './receive-body.ts';
 import { type ArrivedMessage, receiveMessage } from './receive-message.ts';
 import { takeBudget } from './take-budget.ts';
 
-/** Time beyond that of a run in which its process may answer, milliseconds. */
+/** How much longer than its run the process may take to answer, milliseconds. */
 const slackMs = 10_000;
 /** Timeout of an operation that starts no run and streams nothing, milliseconds. */
 const shortMs = 30_000;
@@ -45,11 +45,11 @@ export type ForwardParts = IdentityParts &
     /** Runs of images, by version. */
     readonly slots: ImageSlots;
     /**
-     * Calls that start no run, by caller: whole answers of flows, and calls that end a run or a session, counted
-     * separately from the others.
+     * Calls that start no run, by caller: whole answers of flows are counted separately from calls that end a run or a
+     * session.
      */
     readonly reads: ImageSlots;
-    /** The maximum number of them at a time for one caller with one agent. */
+    /** Maximum number of concurrent calls of each of these kinds, for one caller with one agent. */
     readonly readsAtOnce: number;
     readonly pins: Pick<VersionPins, 'pin'>;
     readonly budgets: RunBudgets;
@@ -60,13 +60,14 @@ export type ForwardParts = IdentityParts &
     };
     readonly logger: Pick<Logger, 'warn'>;
     readonly shutdown: AbortSignal;
-    /** How long a client may read nothing, milliseconds. */
+    /** How long a client may read nothing before it is disconnected, milliseconds. */
     readonly clientIdleMs: number;
   };
 
 /**
- * Facts of a forwarded call for metrics and budgets, also of one that ends with a refusal: the bytes of the body that the process was sent and
- * of the answer that the client was sent, and the status of the answer of the process, once there is one.
+ * Facts about a forwarded call for metrics and budgets, even if it ends with a refusal: the bytes of the body that were
+ * sent to the process, the bytes of the answer that were sent to the client, and the status of the answer of the
+ * process, once it has arrived.
  */
 export type ForwardedCall = {
   /** Whether the call is that of a run. */
@@ -85,7 +86,7 @@ type Forward = {
   readonly admitted: AdmittedCall & { readonly caller: AgentCaller };
   readonly exchange: AgentExchange;
   readonly life: RequestLife;
-  /** Written while the call is forwarded. */
+  /** The record of the forwarded call, which is completed while the call is forwarded. */
   readonly forwarded: ForwardedCall;
   /** The message of a call of MCP that was read first. */
   readonly arrived?: ArrivedMessage | undefined;
@@ -130,7 +131,8 @@ export async function forwardCall(plane: ForwardParts, routed: Forward): Promise
   plane.metrics.runs.add(1);
   const onContinued = (continuedMs: number): void => {
     run.endAfter(continuedMs);
-    // The process of a flow reports its runs. For that of an image the gateway counts them, until it has ended the run.
+    // The process of a flow reports the tokens of its runs. Runs of an image are counted by the gateway until the run
+    // has ended.
     if (version.sdk === undefined) return;
     held.use(plane.pins.pin({ agentId: admitted.spec.agentId, versionId: version.versionId }));
     const kept = held.move();
@@ -139,7 +141,7 @@ export async function forwardCall(plane: ForwardParts, routed: Forward): Promise
   try {
     await takeBudget(plane, admitted);
     await exchangeWithProcess(plane, forward, onContinued);
-    // The caller may have many answers that it does not read, so that one counts as its run until then.
+    // A caller may leave many answers unread, so an unread answer counts as a run of its caller.
     releaseOnceSent(counted, exchange.outgoing);
   } finally {
     plane.metrics.runs.add(-1);
@@ -199,13 +201,14 @@ function slotOf(taken: Disposable | undefined): Disposable {
 /** A call as its process gets it. */
 type PreparedCall = {
   readonly process: ProcessCall;
-  /** Bytes of its body. */
+  /** Number of bytes of the body. */
   readonly length: number;
   readonly asked: JudgedCall['asked'];
 };
 
 /**
- * Receives the body of a call, judges it for an image, and issues the identity. Its bytes are released when they were sent.
+ * Receives the body of a call, judges it for an image, and issues the identity. The bytes of the body are released when
+ * they were sent.
  * @throws AgentRefusal
  */
 async function prepareCall(
@@ -275,7 +278,7 @@ async function exchangeWithProcess(
   forwarded.sent = length;
   forwarded.reached = true;
   const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
-    // Without a client the process of a flow ends a run whose answer has not begun, except over MCP.
+    // If the client has left, the process of a flow ends a run whose answer has not begun, except over MCP.
     if (version.sdk !== undefined || operation.mode === 'MCP') onContinued(unwatchedMs);
     if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
     throw reason;
@@ -323,7 +326,8 @@ async function exchangeWithProcess(
 }
 
 /**
- * The texts of a call of an image, which does not judge them itself. The values of its body take memory while they are judged.
+ * Judges the texts of a call for an image that does not judge them itself. The values of its body take memory while
+ * they are judged.
  * @throws AgentRefusal
  */
 async function judgeImageCall(
@@ -380,9 +384,9 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
 }
 
 /**
- * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent one; where
- * that could join half of an event, and in any other answer, the connection is closed, so that the client does not take
- * it for complete.
+ * Ends an answer that broke off. A stream gets a last event with the reason, unless the process has sent such an event.
+ * If that event could follow half of an event, or if the answer is not a stream, the connection is closed, so that the
+ * client does not take the answer for complete.
  */
 function endBroken(
   { outgoing, trace }: AgentExchange,

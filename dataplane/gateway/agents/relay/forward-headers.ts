@@ -14,10 +14,10 @@ const forwarded: ReadonlySet<string> = new Set(toAgent);
 const lists: ReadonlySet<string> = new Set(['accept', 'a2a-extensions']);
 
 /**
- * The headers of a client that are sent on: none that could name a caller, an agent, a version or another host
+ * The headers of a client that are forwarded: no header that could name a caller, an agent, a version or another host
  * (`agent-gateway:override:header`, `agent-gateway:token:original-never-passed`).
  * @param rawHeaders Node's flat list of names and values
- * @returns undefined if one of them is repeated
+ * @returns undefined if one of these headers is repeated
  */
 export function headersForAgent(rawHeaders: readonly string[]): Record<string, string> | undefined {
   const kept: Record<string, string> = {};

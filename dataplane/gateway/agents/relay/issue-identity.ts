@@ -24,7 +24,7 @@ type IssueOptions = {
   readonly exposure: AgentRouteSpec['exposure'];
 };
 
-/** Life of a workload token, seconds. It is used immediately. */
+/** Lifetime of a workload token, seconds. The token is used immediately. */
 const workloadSeconds = 30;
 
 /**

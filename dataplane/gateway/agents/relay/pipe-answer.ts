@@ -1,32 +1,33 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** How an answer ended: whole, by a failure of the process, by the client, or because the signal aborted. */
+/** How an answer ended: complete, by a failure of the process, by the client, or because the signal aborted. */
 export type PipeEnd = {
   readonly kind: 'whole' | 'broken' | 'client_gone' | 'client_stuck' | 'aborted';
   readonly bytes: number;
-  /** Whether the last bytes end an event of a stream, so that a further event may follow. */
+  /** Whether the last bytes end an event of a stream, so that another event may follow. */
   readonly isBetweenEvents: boolean;
-  /** Whether the last event of a stream is an error, so that it gives the reason of the end. */
+  /** Whether the last event of a stream is an error, which states the reason of the end. */
   readonly saysWhy: boolean;
 };
 
-/** More bytes than an event with an error has. */
+/** More bytes than an event with an error can have. */
 const tailBytes = 2_048;
 const errorAtEnd = /(?:^|\n\n)event: error\ndata: [^\n]*\n\n$/;
 
 type PipeOptions = {
-  /** How long a client may read nothing, milliseconds. */
+  /** How long a client may read nothing before it is disconnected, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
   /**
-   * The head of a stream is sent immediately. The head of a whole answer is sent with its first bytes, as one write.
+   * Whether the answer is a stream, whose head is sent immediately. The head of a whole answer is sent together with
+   * its first bytes, as one write.
    */
   readonly isStream: boolean;
 };
 
 /**
- * Forwards an answer as it arrives: nothing is collected, a client that does not read pauses the process, and a client
+ * Forwards an answer as it arrives, without collecting it: a client that does not read pauses the process, and a client
  * that disconnects ends the call. Ends `outgoing` only after a whole answer. Never rejects.
  */
 export function pipeAnswer(

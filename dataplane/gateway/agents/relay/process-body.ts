@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
 
-/** A body that is sent in one piece stays in memory until the call has ended, like the headers of the call. */
+/**
+ * A body up to this size is sent in one piece and stays in memory until the call has ended, like the headers of the
+ * call.
+ */
 const wholeBytes = 16_384;
-/** A larger one is sent in pieces of this size, and is no longer in memory after the last of them. */
+/** A larger body is sent in pieces of this size, and leaves the memory after its last piece. */
 const pieceBytes = 65_536;
 
 /**

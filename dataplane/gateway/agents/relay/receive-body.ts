@@ -44,7 +44,7 @@ export async function receiveCallBody(
   return body.bytes;
 }
 
-/** Whether a body contains a text of ASCII letters, unescaped or with escapes of JSON. */
+/** Whether a body contains a text of ASCII letters, either as it is or with JSON escapes. */
 function holdsText(bytes: Buffer, text: string): boolean {
   if (bytes.includes(text)) return true;
   if (!bytes.includes('\\u')) return false;

@@ -45,7 +45,7 @@ test('a name resolves to the agent whose route serves with it', () => {
   expect(table.named('answer')).toBeUndefined();
 });
 
-test('a name that two routes serve with resolves to no agent until one of them is removed', () => {
+test('a name that two routes serve with resolves to no agent until one of the routes is removed', () => {
   const { table, put } = openTable();
   put('one', first, 'question');
   put('two', second, 'question');

@@ -32,8 +32,9 @@ type Entry = {
 };
 
 /**
- * The routes of agents of one gateway replica, in memory. The newest version of a route serves once the versions of the
- * agent that it begins to use were proved; until then the previous one serves. Two routes of one agent reject each other.
+ * The routes of agents of one gateway replica, in memory. The newest version of a route takes effect once the agent
+ * versions that it adds were proved; until then the previous version of the route is used. Two routes of one agent
+ * reject each other.
  */
 export class AgentTable {
   readonly #entries = new Map<string, Entry>();
@@ -147,7 +148,7 @@ export class AgentTable {
     return more.length === 0 ? this.#entries.get(route)?.taken?.spec.agentId : undefined;
   }
 
-  /** Whether a route has a version that is neither served nor rejected. */
+  /** Whether a route has a version that is neither accepted nor rejected yet. */
   hasPending(): boolean {
     return this.state().pending.length > 0;
   }

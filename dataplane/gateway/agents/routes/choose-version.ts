@@ -6,9 +6,9 @@ import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 const steps = 10_000;
 
 /**
- * The version that a call reaches (`agent-gateway:route-to-version:bound`). A path with a version reaches that version or
- * none. Without one it is the served version, or for a stable share of the subjects the version on trial.
- * @param subject undefined for a call that tasks and sessions of the served version belong to
+ * The version that a call reaches (`agent-gateway:route-to-version:bound`). A path with a version reaches only that
+ * version. A path without one reaches the served version, or for a fixed share of the subjects the version on trial.
+ * @param subject undefined for a call about tasks and sessions, which belong to the served version
  * @returns undefined if the route does not list the version
  */
 export function chooseVersion(
@@ -24,7 +24,7 @@ export function chooseVersion(
   return chosen === undefined ? undefined : versions.find((one) => one.versionId === chosen);
 }
 
-/** A number from 0 to 9,999 that is stable for a subject and one version on trial. */
+/** A number from 0 to 9,999 that is always the same for a subject and one version on trial. */
 function shareOf(agentId: string, versionId: string, { issuer, subject }: Subject): number {
   const hash = createHash('sha256')
     .update(JSON.stringify([agentId, versionId, issuer, subject]))

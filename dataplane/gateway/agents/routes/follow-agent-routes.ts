@@ -8,7 +8,7 @@ import type { AgentTable } from './agent-table.ts';
 type FollowAgentOptions = {
   readonly table: AgentTable;
   readonly openSource: OpenRouteSource<AgentRoute>;
-  /** Asks the process of one version whether it is ready, and whether its card is that of the route. */
+  /** Asks the process of one version whether it is ready, and whether it has the same card as the route. */
   readonly prove: (version: RoutedVersion, signal: AbortSignal) => Promise<RouteProof>;
   readonly onChange: (seen: boolean) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -16,8 +16,9 @@ type FollowAgentOptions = {
 };
 
 /**
- * Keeps the table of agents up to date. A route serves when the processes of the served version and of the one on trial
- * were proved. Previous versions are not probed: an unavailable one must not stop a rollback or a new version.
+ * Keeps the table of agents up to date. A route takes effect when the processes of the served version and of the
+ * version on trial were proved. Previous versions are not probed, because an unavailable previous version must not stop
+ * a rollback or a new version.
  */
 export function followAgentRoutes(options: FollowAgentOptions): FollowedRoutes {
   const { table, openSource, prove, onChange, logger, waits } = options;

@@ -27,7 +27,7 @@ const routeOf = (versions: readonly object[]) => ({
   exposure: 'R1',
 });
 
-test('a route of an image is read with guardrails and the form of its publication, and refused with one of both', () => {
+test('a route of an image is read with guardrails and the form of its publication, and refused with only one of them', () => {
   expect(readAgentRoute(routeOf([version]), 'team')).toMatchObject({ ok: true });
   const guardrails = { input: { mode: 'None' }, output: { mode: 'None' } };
   const sdk = { publicUrl: 'https://agents.example/agents/1' };
@@ -38,7 +38,7 @@ test('a route of an image is read with guardrails and the form of its publicatio
   }
 });
 
-test('a route of an image for MCP names its tool, and one for A2A names none', () => {
+test('a route of an image for MCP names its tool, and a route for A2A names no tool', () => {
   const guardrails = { input: { mode: 'None' }, output: { mode: 'None' } };
   const publicUrl = 'https://agents.example/agents/1';
   const read = (modes: readonly string[], sdk: object) =>

@@ -1,6 +1,6 @@
 import { type AgentRouteSpec, agentRouteFormat, agentRouteSpecSchema } from '#resources/agent-route';
 
-/** A valid route of an agent, or the reason why it is rejected; reasons name fields, never values. */
+/** A valid route of an agent, or the reason why it is rejected; a reason names fields, never their values. */
 export type ReadAgentRoute =
   | { readonly ok: true; readonly spec: AgentRouteSpec }
   | { readonly ok: false; readonly reason: string };

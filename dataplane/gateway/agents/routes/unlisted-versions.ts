@@ -19,7 +19,9 @@ export class UnlistedVersions {
     this.#now = now;
   }
 
-  /** Call this method when a newer version of the route replaces the previous one. */
+  /**
+   * Notes the versions that are no longer listed. Called when a newer version of the route replaces the previous one.
+   */
   replaced(before: AgentRouteSpec | undefined, next: AgentRouteSpec): void {
     this.forget();
     if (before !== undefined) this.keep(before);

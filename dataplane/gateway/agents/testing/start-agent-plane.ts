@@ -41,16 +41,16 @@ export type AgentPlaneWorld = AsyncDisposable & {
   /** The folder of credentials. */
   readonly secretsDirectory: string;
   readonly peopleKey: TestKey;
-  /** The rights from which `check` answers, as `subject relation object`; every question is recorded in `asked`. */
+  /** The rights that `check` knows, as `subject relation object`; every question is recorded in `asked`. */
   readonly rights: Set<string>;
   readonly asked: string[];
-  /** While it is set every question about rights fails with it. */
+  /** While this error is set, every question about rights fails with it. */
   fault: Error | undefined;
-  /** While it is set every question about rights waits for it. */
+  /** While this function is set, every question about rights waits for it. */
   whileAsked: (() => Promise<void>) | undefined;
   allow(subject: string, relation: 'invoke' | 'view' | 'owner', agent?: string): void;
   personToken(subject: string, more?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Starts a server in the place of the process of a version. */
+  /** Starts a scripted server that replaces the process of a version. */
   startProcess(script?: Script): Promise<ScriptedHttp>;
   /** Writes a route and waits until the gateway has loaded it. */
   serve(spec: Partial<AgentRouteSpec> & Pick<AgentRouteSpec, 'versions'>, name?: string): Promise<void>;
@@ -61,7 +61,7 @@ export type AgentPlaneWorld = AsyncDisposable & {
   call(path: string, request: SentRequest): Promise<Response>;
 };
 
-/** A routed version without a card, so that it is proved by its readiness alone. */
+/** A routed version without a card, so that only its readiness is proved. */
 export function routedVersion(process: Pick<ScriptedHttp, 'url'>, more: Partial<RoutedVersion> = {}): RoutedVersion {
   return {
     versionId: firstVersion,

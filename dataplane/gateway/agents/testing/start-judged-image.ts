@@ -8,7 +8,10 @@ import type { RoutedVersion, RouteGuardrail } from '#resources/agent-route';
 import { policySection, startPolicy, termRule } from '../../testing/start-policy.ts';
 import { type AgentPlaneWorld, agentId, firstVersion, routedVersion } from './start-agent-plane.ts';
 
-/** The terms of the policy that judges both directions. It also denies `alpha` and `omega` with up to 400 `x` between. */
+/**
+ * The terms of the policy that judges both directions. The policy also denies `alpha` and `omega` with up to 400 `x`
+ * between them.
+ */
 export const terms = { denied: 'forbidden', masked: 'concealed' } as const;
 
 const phrase = { engine: regexEngine, pattern: 'alpha(?:\\sx){0,400}\\somega', caseSensitive: true } as const;
@@ -33,7 +36,7 @@ const card = {
   skills: [{ id: 'ask', name: 'Ask', description: 'Answers.', tags: ['test'] }],
 };
 
-/** An image whose process follows a script, and a real runtime that judges its texts in both directions. */
+/** Starts an image whose process follows a script, and a real runtime that judges its texts in both directions. */
 export async function startJudgedImage(
   world: AgentPlaneWorld,
   more: Partial<Extract<RouteGuardrail, { readonly mode: 'Policy' }>> = {},

@@ -15,7 +15,7 @@ const namedTypes: Readonly<Record<string, readonly MemberKinds[string][number][]
 /** The members of an interface in declarations of the `openai` package, with the kinds of JSON values that they allow. */
 export function declaredKinds(declarations: string, name: string): MemberKinds {
   const [, body = ''] = new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(declarations) ?? [];
-  // An object type that is written out is one member.
+  // An object type that is written inline counts as one member.
   const flat = body.replace(/\{[^{};]*;\s*\}/g, 'Inline');
   const members = [...flat.matchAll(/^ {4}(\w+)\??: ([^;]+);/gm)];
   return Object.fromEntries(members.map(([, key = '', type = '']) => [key, kindsOf(type)]));

@@ -8,8 +8,8 @@ export function declarationsOf(module: string): string {
 }
 
 /**
- * The members that an interface itself declares, in any namespace.
- * @throws Error if the declarations have no such interface, or one with fewer than two members
+ * The members that an interface declares itself, without inherited members, in any namespace.
+ * @throws Error if the declarations have no such interface, or if it has fewer than two members
  */
 export function declaredMembers(text: string, name: string): readonly string[] {
   const declared = new RegExp(

@@ -1,15 +1,15 @@
-/** Ways to get from one character of a pattern to another one; two are as bad as many. */
+/** The number of ways to get from one character of a pattern to another; more than two ways count as two. */
 type Ways = Map<number, number>;
 
 /** A part of a pattern: the characters with which it can begin and end, and in how many ways it can be empty. */
 type Part = { readonly first: Ways; readonly last: Ways; readonly empty: number };
 
 const most = 2;
-/** A repetition that may be longer counts as one without an end. */
+/** A repetition with a higher limit counts as an unlimited repetition. */
 const longestBounded = 6;
 const nothing: Part = { first: new Map(), last: new Map(), empty: 1 };
 
-/** One of each kind that the patterns tell apart. */
+/** One character of each kind that the patterns distinguish. */
 const samples = [
   ...Array.from({ length: 126 }, (_, at) => String.fromCodePoint(at + 1)),
   ...'абвгдеёжзийклмнопрстуфхцчшщъыьэюяАБВГДЕЁЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ',
@@ -18,8 +18,8 @@ const samples = [
 
 /**
  * A text for which a pattern without a match takes time that doubles with each of its repetitions: the pattern can read
- * it in two ways from one of its characters back to the same one. Undefined if there is none. Of what lookarounds forbid only
- * a single next character is known here, so that each repetition must have one meaning without the others.
+ * it in two ways from one of its characters back to the same one. Undefined if there is no such text. Of lookarounds,
+ * only a forbidden single next character is analysed, so that each repetition must be unambiguous without them.
  */
 export function findAmbiguity({ source, flags }: RegExp): string | undefined {
   const pattern = new Reader(source, flags);
@@ -33,7 +33,7 @@ export function findAmbiguity({ source, flags }: RegExp): string | undefined {
 
 type Automaton = { readonly edges: readonly Ways[]; readonly accepted: readonly ReadonlySet<string>[] };
 
-/** A text that leads from a character back to itself in two ways, which part behind that character. */
+/** A text that leads from a character back to the same character in two ways, which differ after that character. */
 function repeatedFrom(automaton: Automaton, start: number): string | undefined {
   const { edges } = automaton;
   if (!parts(automaton, start)) return undefined;
@@ -84,7 +84,7 @@ function sharedBy({ accepted }: Automaton, one: number, other: number): string |
 
 const shares = new WeakMap<ReadonlySet<string>, Map<ReadonlySet<string>, string | undefined>>();
 
-/** The characters that are reached from one and lead back to it. */
+/** The characters that can be reached from a character and from which it can be reached again. */
 function cycleOf({ edges }: Automaton, start: number): ReadonlySet<number> {
   const back = edges.map((): number[] => []);
   for (const [from, to] of edges.entries()) for (const at of to.keys()) back[at]?.push(from);
@@ -118,7 +118,7 @@ class Reader {
   readonly edges: Ways[] = [];
   readonly accepted: ReadonlySet<string>[] = [];
   readonly #source: string;
-  /** By a character: those that a lookaround forbids behind it. */
+  /** For each character, the next characters that a lookaround forbids. */
   readonly #barred = new Map<number, ReadonlySet<string>>();
   #flags: string;
   #at = 0;
@@ -171,7 +171,7 @@ class Reader {
     }
   }
 
-  /** An item with its quantifier. Of a short bounded repetition each turn has characters of its own. */
+  /** An item with its quantifier. In a short bounded repetition, each repetition has its own characters. */
   #repeated(): Part {
     const start = this.#at;
     const item = this.#item();
@@ -184,7 +184,7 @@ class Reader {
         ? [Number(least), comma ? Number(greatest || 'Infinity') : Number(least)]
         : [mark === '*' ? 0 : 1, Infinity];
     if (to > longestBounded) {
-      // After the last repetition of a pattern nothing can fail, so no other way is tried.
+      // After the last repetition of a pattern the match cannot fail, so no other way is tried.
       if (end < this.#source.length) this.#link(item.last, item.first);
       return from === 0 ? { ...item, empty: 1 } : item;
     }
@@ -240,7 +240,7 @@ class Reader {
   }
 }
 
-/** By flags and text: patterns consist of the same characters. */
+/** Samples by flags and text, because the patterns repeat the same characters. */
 const knownSamples = new Map<string, ReadonlySet<string>>();
 
 function acceptedBy(form: RegExp): ReadonlySet<string> {
@@ -255,7 +255,7 @@ function either(one: Part, other: Part): Part {
   };
 }
 
-/** The ways of both; those of the second are repeated as given. */
+/** Adds two sets of ways; the second set is multiplied by `times`. */
 function sum(one: Ways, other: Ways, times: number): Ways {
   const ways = new Map(one);
   if (times > 0) for (const [at, many] of other) ways.set(at, Math.min(most, (ways.get(at) ?? 0) + many * times));

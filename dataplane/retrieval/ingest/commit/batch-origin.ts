@@ -22,9 +22,9 @@ export function batchOrigin(profile: EmbeddingProfile, chunks: readonly Measured
 }
 
 /**
- * Whether an earlier attempt wrote a batch of this origin for the target, and every chunk of it is still there: an interrupted
- * removal may have left a part.
- * @param batch.chunks at least one
+ * Whether an earlier attempt wrote a batch of this origin for the target, and all of its chunks still exist: an
+ * interrupted removal may have removed some of them.
+ * @param batch.chunks at least one chunk
  */
 export async function isWritten(
   { sql }: Database,

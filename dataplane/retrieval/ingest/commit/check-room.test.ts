@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the room for the text
     return row ?? { bytes: 0, chunks: 0 };
   };
 
-  /** Processes a document with a content_ref, for which the submit states no size; the end of its job. */
+  /** Processes a document with a content_ref whose size the submit does not state; returns the end of its job. */
   async function endOf(docId: string, text: string): Promise<unknown> {
     const uri = `https://files.example/${docId}`;
     texts.set(uri, text);

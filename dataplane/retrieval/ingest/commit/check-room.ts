@@ -3,9 +3,9 @@ import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
 import { estimateIndexBytes } from '../submit/check-index-room.ts';
 
-/** Bounds that a document must not exceed when it becomes live: at the submit the size of its text is not known. */
+/** Limits that a document must not exceed when it becomes live: at the submit the size of its text is not known. */
 export type StoreBounds = {
-  /** Stored text and metadata of one tenant. */
+  /** Stored bytes of text and metadata of one tenant. */
   readonly tenantBytes: number;
   /** The embedded index; undefined where the index has no bound. */
   readonly indexBytes: number | undefined;
@@ -18,9 +18,10 @@ type RoomTools = {
 };
 
 /**
- * Refuses a text that exceeds the quota of its tenant or the size of the index, before it is embedded: a submit counts the
- * staged bytes, and not the bytes behind a content_ref or the repeated headers of a table. A text that is not longer than the text
- * that it replaces is always allowed. Jobs at the same time can together exceed a bound once.
+ * Refuses a text that exceeds the quota of its tenant or the size of the index, before the text is embedded: a submit
+ * counts only the staged bytes, not the bytes that a content_ref refers to, nor the repeated headers of a table. A text
+ * that is not longer than the text that it replaces is always allowed. Concurrent jobs can together exceed a limit
+ * once.
  * @throws DocumentFault
  */
 export async function checkRoom(
@@ -57,11 +58,11 @@ export async function checkRoom(
 type Contents = {
   readonly textBytes: number;
   readonly chunks: number;
-  /** UTF-16 units from the beginning of a chunk to that of the next one. */
+  /** UTF-16 units from the beginning of one chunk to the beginning of the next. */
   readonly step: number;
   readonly profileId: string;
   readonly tenantBytes: number;
-  /** Of the live text that the document has before. */
+  /** Bytes of the live text that the document replaces. */
   readonly replacedBytes: number;
   /** Characters of that text: not more than its UTF-16 units. */
   readonly replacedLength: number;

@@ -33,7 +33,7 @@ test.skipIf(missingPostgres !== undefined)(
     const contentHash = createHash('sha256').update(stored).digest('hex');
     await ingest.submit({ docId: 'a', ref: { uri: 'https://files.example/a', contentHash } });
     expect(await ingest.work()).toBe('abandoned');
-    // With title and heading, all chunks would have more than 40 MiB.
+    // With title and heading, all chunks together have more than 40 MiB.
     for (const step of ['chunked', 'embedded']) {
       expect((used.get(step) ?? Number.NaN) - (used.get('guarded') ?? 0)).toBeLessThan(8 * mebibyte);
     }

@@ -28,14 +28,15 @@ type IndexWork = {
   readonly signal: AbortSignal;
 };
 
-/** Maximum number of chunks of one transaction, whatever the batch of the profile. */
+/** Maximum number of chunks of one transaction, even if the batch of the profile is larger. */
 const mostRows = 128;
 
 /**
- * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch. It is split twice:
- * first to find a size that fits, then batch by batch, so that only the chunks of one batch are in memory. The first
- * batches of an earlier attempt are kept if they would be written again unchanged; all other chunks of it are removed.
- * @returns how many chunks are written; undefined if the condition of the writes no longer holds
+ * Splits a document into chunks, embeds them in batches of this document only and writes each batch. The document is
+ * split twice: first to find a chunk size that fits, then batch by batch, so that only the chunks of one batch are in
+ * memory. The first batches of an earlier attempt are kept if they would be written again unchanged; all other chunks
+ * of that attempt are removed.
+ * @returns the number of written chunks; undefined if the condition of the writes is no longer met
  * @throws DocumentFault, DependencyUnavailableError
  */
 export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<number | undefined> {
@@ -67,13 +68,13 @@ export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<n
 /** How a document is split. The lists have one number for each chunk. */
 type Cut = {
   readonly lengths: ChunkLengths;
-  /** Of the text of the chunk. */
+  /** Number of tokens of the text of the chunk. */
   readonly tokens: readonly number[];
   /** UTF-16 units of the title and of the heading that precede the text for the model. */
   readonly carried: readonly number[];
 };
 
-/** Cuts that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
+/** Finds a division that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
 async function fittingCut(tools: IndexTools, { canonical, lengths, profile, signal }: IndexWork): Promise<Cut> {
   const most = profile.maxTokens - tools.countTokens(profile.passagePrefix);
   for (let { size, overlap } = lengths; ; size = Math.floor(size / 2), overlap = Math.floor(overlap / 2)) {
@@ -83,7 +84,7 @@ async function fittingCut(tools: IndexTools, { canonical, lengths, profile, sign
   }
 }
 
-/** The division with one size; undefined if a chunk has too many tokens and a smaller size is possible. */
+/** The division with one chunk size; undefined if a chunk has too many tokens and a smaller size is possible. */
 async function measuredCut(
   { countTokens, turns }: IndexTools,
   canonical: CanonicalText,
@@ -111,9 +112,10 @@ async function measuredCut(
 const shareOfContext = 1 / 4;
 
 /**
- * How much of its title and heading a chunk carries: they are shortened until all has at most so many tokens.
+ * How much of its title and heading a chunk carries: both are shortened until the chunk has at most the allowed number
+ * of tokens.
  * @param bounds.own tokens of the text of the chunk
- * @returns UTF-16 units, and the tokens of all
+ * @returns the UTF-16 units of both, and the tokens of the whole chunk
  */
 function carriedBy(
   title: string | undefined,
@@ -127,7 +129,7 @@ function carriedBy(
   return { carried: 0, tokens: bounds.own };
 }
 
-/** The chunks of a measured division, each when it is requested. */
+/** The chunks of a measured division; each is made when it is requested. */
 function* chunksOf(canonical: CanonicalText, { lengths, tokens, carried }: Cut): Generator<MeasuredChunk> {
   for (const chunk of chunkDocument(canonical, lengths)) {
     const passage = chunkInContext(canonical.title, chunk, carried[chunk.no]);

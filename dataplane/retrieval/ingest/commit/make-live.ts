@@ -22,19 +22,19 @@ export type LiveDocument = {
 export type LiveOutcome =
   /** The job is DONE, and live unless a later job had already taken effect. */
   | { readonly kind: 'done' }
-  /** Another worker claimed the job, or a later job ended it. */
+  /** Another worker has claimed the job, or a later job has ended it. */
   | { readonly kind: 'claim_over' }
-  /** The collection has versions for which no chunks are written: nothing changed. */
+  /** The collection has versions for which no chunks were written: nothing has changed. */
   | { readonly kind: 'versions_missing'; readonly versions: readonly number[] }
-  /** The collection was deleted, and nothing has changed. */
+  /** The collection was deleted: nothing has changed. */
   | { readonly kind: 'collection_deleted' };
 
 /**
- * Makes a job take effect in one transaction, if its claim is still valid and no later job has taken effect: the state
- * of the document, counts, the end of this job and of all that it supersedes, and the change number as the last
- * statement. Locks: document, jobs, collection; every transaction takes them in this order. A write of chunks locks its job
- * and its version, and then, by the foreign key of the chunks, the key of the document: the lock of a document must not conflict
- * with that.
+ * Makes a job take effect in one transaction, if its claim is still valid and no later job has taken effect. The
+ * transaction writes the state of the document, the counts, the end of this job and of all jobs that it supersedes, and
+ * as the last statement the change number. Locks: document, jobs, collection; every transaction takes them in this
+ * order. A write of chunks locks its job and its version, and then, by the foreign key of the chunks, the key of the
+ * document: the lock of a document must not conflict with this key lock.
  * @param live undefined for a delete
  */
 export async function makeLive(

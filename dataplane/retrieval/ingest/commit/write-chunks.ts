@@ -22,7 +22,7 @@ export type ChunkTarget = {
 };
 
 /**
- * Whether the writer still owns the target. If so, the target stays owned until the transaction ends; otherwise the
+ * Whether the writer still owns the target. If so, the ownership is locked until the transaction ends; otherwise the
  * write is refused.
  */
 export type WriteCondition = (sql: TransactionSql) => Promise<boolean>;
@@ -35,7 +35,7 @@ export async function clearChunks(
 ): Promise<boolean> {
   const { doc, seq, version } = target;
   for (let isLeft: boolean | undefined = true; isLeft; ) {
-    // One transaction for each statement, so that locks of the condition are not held for long.
+    // Each statement has its own transaction, so that the locks of the condition are not held for long.
     isLeft = await database.sql.begin(async (sql) => {
       if (!(await condition(sql))) return undefined;
       const addresses = sql`
@@ -48,10 +48,13 @@ export async function clearChunks(
   return true;
 }
 
-/** Chunks that are written together; `origin` is stored in the first one. */
+/** Chunks that are written together; `origin` is stored in the first chunk. */
 type ChunkBatch = { readonly chunks: readonly IndexedChunk[]; readonly origin: string };
 
-/** Writes one batch of chunks, invisible until the document is live with them; false if the condition does not hold. */
+/**
+ * Writes one batch of chunks, which are invisible until the document becomes live with them; false if the condition is
+ * not met.
+ */
 export async function writeChunks(
   database: Database,
   target: ChunkTarget,
@@ -97,7 +100,7 @@ function packChunks(target: ChunkTarget, chunks: readonly IndexedChunk[]): strin
   return Buffer.from(packEntries(entries).buffer).toString('base64');
 }
 
-/** Identifies one content permanently: a later content of the document has another sequence number. */
+/** An id that permanently identifies one content: a later content of the document has another sequence number. */
 function chunkId({ tenant, collectionId, docId, seq, version }: ChunkTarget, no: number): string {
   const parts = JSON.stringify([tenant, collectionId, docId, seq, version, no]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 40);

@@ -6,7 +6,7 @@ export type HttpsAnswer = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
-/** JSON, and the type that object stores return for an object that was stored without one. */
+/** The media types of JSON, and the type that object stores return for an object that was stored without a type. */
 const mediaTypes = /^(?:application\/(?:[a-z0-9.-]+\+)?json|(?:application|binary)\/octet-stream)$/;
 
 /**
@@ -20,11 +20,11 @@ export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes:
     throw new DocumentFault('address_refused', 'content_ref.uri redirects: name the address of the document itself');
   }
   if (statusCode !== 200) {
-    // Without the status: it would describe a server that the submitter may not reach.
+    // The message does not contain the status, which would describe a server that the submitter may not reach.
     const message = 'content_ref.uri names no object that can be read: check that it exists and its signature is valid';
     throw new DocumentFault('content_absent', message);
   }
-  // A compressed body would not match its hash, and its size is unknown before it is unpacked.
+  // A compressed body would not match its hash, and its decompressed size is unknown.
   const encoding = one(headers['content-encoding']);
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new DocumentFault('malformed', 'content_ref names an object with a content encoding: store it without one');
@@ -43,7 +43,7 @@ function isUtf8(parameter: string | undefined): boolean {
   return charset === undefined || charset === 'utf-8' || charset === 'utf8';
 }
 
-/** More than one field of one name is not accepted. */
+/** Several fields with the same name are not accepted. */
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }

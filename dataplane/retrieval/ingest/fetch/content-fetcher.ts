@@ -13,7 +13,7 @@ type ContentFetcherOptions = {
   readonly sources: () => ContentSources;
   /** Reads the approved folders; undefined if S3 is not configured. The caller disposes it. */
   readonly s3?: S3Client;
-  /** The staging folder of this service, if it is in S3: content_ref must not refer to it. */
+  /** The staging folder of this service, if it is in S3: a content_ref must not refer to this folder. */
   readonly staging?: S3Address;
   readonly https?: Omit<HttpsOptions, 'mayConnect'>;
 };
@@ -23,7 +23,7 @@ type ContentFetcherOptions = {
  * `retrieval:content-ref:uri-https-presigned`).
  */
 export function createContentFetcher(options: ContentFetcherOptions): ContentFetcher & AsyncDisposable {
-  /** Fetches in progress. Each has its own client, which connects to the networks of its tenant only. */
+  /** Fetches in progress. Each has its own client, which connects only to the networks of its tenant. */
   const running = new Set<AsyncDisposable>();
 
   async function fetchHttps(tenant: string, uri: string, limits: FetchOptions): Promise<Uint8Array> {

@@ -11,11 +11,11 @@ const prefix = z.string().transform((text, context) => {
 
 /** The file of approved sources, which content_ref may refer to. */
 export const contentSources = z.strictObject({
-  /** Folders in S3 that documents may refer to, by tenant; a tenant that is not listed has none. */
+  /** Folders in S3 that documents may refer to, by tenant; a tenant that is not listed may use none. */
   s3: z.record(z.string().min(1), z.array(prefix)).default({}),
   /**
-   * Private networks that an https address of every tenant may be in; the open internet needs no entry. A caller with the right to
-   * write learns from the end of its job whether a host of them answers.
+   * Private networks that an https address of every tenant may be in; the public internet needs no entry. From the end
+   * of its job a caller with the right to write learns whether a host in these networks answers.
    */
   allowedNetworks: z.array(networkSchema).default([]),
   /** Private networks that an https address of one tenant may be in, by tenant. */

@@ -23,8 +23,8 @@ type HttpsFetch = AsyncDisposable & { fetch(uri: string, options: FetchOptions):
 const maxHeaderSize = 16_384;
 
 /**
- * Fetches presigned GETs. Each has its own connection, follows no redirect and sends nothing except the address:
- * no cookie, no credential, no name of this service.
+ * Fetches presigned GETs. Each fetch has its own connection, follows no redirect and sends only the address: no cookie,
+ * no credential, no name of this service.
  */
 export function createHttpsFetch({
   mayConnect,
@@ -33,7 +33,7 @@ export function createHttpsFetch({
   ca,
 }: HttpsOptions): HttpsFetch {
   const connect = checkedConnect({ resolve, mayConnect, timeoutMs, ...(ca === undefined ? {} : { ca }) });
-  // Without pipelining, connections are not reused: the next fetch resolves and checks again.
+  // Without pipelining a connection is not reused: the next fetch resolves the name and checks the address again.
   const agent = new Agent({ connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
   return {
     async fetch(uri, { maxBytes, signal }) {

@@ -1,7 +1,10 @@
 /** An object, or a folder whose key is empty or ends with a slash. */
 export type S3Address = { readonly bucket: string; readonly key: string };
 
-/** The scheme in either case (RFC 3986, 3.1). Names of buckets (Amazon S3 user guide, Bucket naming rules); the key is taken as it is, without unescaping. */
+/**
+ * The scheme is matched in either case (RFC 3986, 3.1). Names of buckets follow the rules of Amazon S3 (user guide,
+ * Bucket naming rules); the key is taken unchanged, without unescaping.
+ */
 const form = /^[sS]3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.*)$/su;
 /** Longest key, in bytes. */
 const maxKeyBytes = 1_024;
@@ -19,7 +22,7 @@ export function parseS3Address(uri: string): S3Address | undefined {
   return isPlain ? { bucket, key } : undefined;
 }
 
-/** Whether an object lies below a folder. */
+/** Whether an object is in a folder or below it. */
 export function isBelow(object: S3Address, folder: S3Address): boolean {
   return object.bucket === folder.bucket && object.key !== folder.key && object.key.startsWith(folder.key);
 }

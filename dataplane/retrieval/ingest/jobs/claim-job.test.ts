@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
   const end = (docId: string) => opened.database.sql`
     update retrieval.jobs set status = 'DONE', available_at = now() where doc_id = ${docId} and status = 'RUNNING'`;
 
-  /** Claims a job again and again, each after the end of the former one, until it is one of this tenant. */
+  /** Claims jobs, one after the end of another, until the claimed job belongs to this tenant. */
   async function attemptsUntil(prefix: string, claim: typeof claimJob): Promise<number> {
     for (let attempts = 1; attempts <= 80; attempts += 1) {
       const docId = (await claim(opened.database.sql, 60_000))?.docId ?? 'none';
@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('claims of jobs'), () 
     expect(read).toBeLessThan(60);
   });
 
-  test('hanging fetches of one tenant delay no deletion, and another tenant until one of them ends', async () => {
+  test('hanging fetches of one tenant delay no deletion, and delay another tenant only until one of them ends', async () => {
     const ref = { uri: 'https://files.example/slow', contentHash: 'a'.repeat(64) };
     await ingest.submitAs('first', ...Array.from({ length: 50 }, (_, at) => ({ docId: `slow-${at}`, ref })));
     const options = {

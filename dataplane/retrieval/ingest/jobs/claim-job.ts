@@ -21,18 +21,18 @@ export type ClaimedJob = {
 export const mostDeliveries = 5;
 
 /**
- * Due jobs of one tenant and op, and of all, among which a claim chooses: more than workers usually claim at one
- * moment.
+ * Number of due jobs of one tenant and op, and of all tenants, from which a claim chooses: more than workers usually
+ * claim at one moment.
  */
 const firstJobs = 4;
 const mostFirst = 16;
 
 /**
- * Claims a due job: a new one, one whose lease has expired, or one whose pause has ended. The tenant of which the
- * fewest jobs are processed comes first, so that the queue of one tenant does not delay the others; among such tenants
- * chance decides, so that each of them is claimed after a few attempts. Among the jobs of a tenant deletions come
- * first, then the job that is due first. The delivery is counted at the claim, so that a worker that dies is counted,
- * too. Leases are measured by the clock of the database.
+ * Claims a due job: a new job, a job whose lease has expired, or a job whose pause has ended. The tenant with the
+ * fewest jobs in progress is preferred, so that the queue of one tenant does not delay the others; among equal tenants
+ * one is chosen at random, so that each tenant is claimed after a few attempts. Among the jobs of a tenant, deletions
+ * are first, then the job that is due first. The delivery is counted at the claim, so that the death of a worker is
+ * counted, too. Leases are measured by the clock of the database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
   const next = await claimFirst(
@@ -41,7 +41,7 @@ export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | 
     (tenant) => sql`
     (${firstOf(sql, tenant, 'delete')}) union all (${firstOf(sql, tenant, 'upsert')})`,
   );
-  // Other workers may be claiming all of these now.
+  // Other workers may be claiming all of these jobs at this moment.
   return next ?? (await claimAny(sql, leaseMs));
 }
 
@@ -55,7 +55,7 @@ async function claimFirst(
   leaseMs: number,
   jobsOf: (tenant: SqlPart) => SqlPart,
 ): Promise<ClaimedJob | undefined> {
-  // The tenants with open jobs are read with one index lookup for each, whatever the number of their jobs.
+  // The tenants with open jobs are read with one index lookup per tenant, whatever the number of their jobs.
   const [row] = await sql<ClaimedJob[]>`
     with recursive tenants (tenant) as (
       (select j.tenant from retrieval.jobs j where ${isOpen(sql)} order by j.tenant limit 1)

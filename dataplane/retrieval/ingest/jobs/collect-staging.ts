@@ -8,13 +8,13 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Age at which a staged object without a job is deleted, hours: its submit has ended long before. */
 const orphanHours = 24;
 
-/** Number of objects whose jobs are looked up in one statement. */
+/** Number of objects whose jobs one statement looks up. */
 const batch = 500;
 
 type StagingPorts = { readonly database: Database; readonly objects: ObjectStore };
 
 type CollectOptions = {
-  /** From the clock with which the store dates its objects. */
+  /** The current time by the clock that dates the objects of the store. */
   readonly now: Date;
   /** Called for each object that cannot be deleted; the objects after it are deleted. */
   readonly onFailed: (error: unknown) => void;
@@ -22,10 +22,10 @@ type CollectOptions = {
 };
 
 /**
- * Deletes staged objects that no job needs: those of submits that did not commit, and those whose job ended and was
+ * Deletes staged objects that no job needs: objects of submits that did not commit, and objects whose job ended and was
  * settled while the store was unavailable.
- * @returns how many were deleted
- * @throws the failure of a list or of the database; an object that cannot be deleted is left to a later call
+ * @returns the number of deleted objects
+ * @throws the failure of a list or of the database; an object that cannot be deleted is tried again by a later call
  */
 export async function collectStaging(ports: StagingPorts, { now, onFailed, signal }: CollectOptions): Promise<number> {
   const latest = now.getTime() - orphanHours * 3_600_000;

@@ -28,7 +28,7 @@ type ReplayOutcome =
 
 /**
  * Gives a FAILED job five more deliveries under the same job_id and sequence number. If a later job has taken effect,
- * the replay ends DONE and changes nothing, with or without the staged original.
+ * the replay ends DONE and changes nothing, whether or not the staged original exists.
  */
 export async function replayJob(
   sql: Sql,

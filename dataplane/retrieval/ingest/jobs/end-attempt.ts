@@ -10,7 +10,7 @@ export const longestUnavailabilityHours = 24;
 
 /**
  * A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`).
- * @returns false if the claim has ended: a later job superseded this one, or another worker claimed it
+ * @returns false if the claim has ended: a later job superseded this job, or another worker claimed it
  */
 export async function failJob(
   sql: Sql,
@@ -29,7 +29,7 @@ type Release = {
   readonly dependency: string;
   /** The detector or classifier that did not judge, where that is the cause. */
   readonly failing: FailingProvider | undefined;
-  /** Whether the attempt wrote chunks, which the next one keeps: the time without progress then begins again. */
+  /** Whether the attempt wrote chunks, which the next attempt keeps: the time without progress then starts again. */
   readonly hasProgress: boolean;
 };
 
@@ -59,7 +59,10 @@ export async function releaseJob(sql: Sql, claim: Claim, { dependency, failing, 
     where j.job_id = f.job_id`;
 }
 
-/** The worker failed for a reason unrelated to the document: the delivery counts, and the next one follows later. */
+/**
+ * Ends an attempt in which the worker failed for a reason unrelated to the document: the delivery counts, and the next
+ * one follows later.
+ */
 export async function abandonJob(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update retrieval.jobs set updated_at = clock_timestamp(),

@@ -11,15 +11,15 @@ export function maskingKey(version: number): string {
   return `reindex-${version}`;
 }
 
-/** Condition on jobs `j`: a reindex made the job, for a version if one is given. */
+/** The SQL condition that a reindex made the job `j`, for one version if a version is given. */
 export function maskingJob(sql: Sql | TransactionSql, version?: number) {
   const ofVersion = version === undefined ? sql`` : sql`and j.idempotency_key = ${maskingKey(version)}`;
   return sql`j.content_hash = 'reindex-' || j.job_id::text ${ofVersion}`;
 }
 
 /**
- * Whether a reindex made the job, which replaces a stored text by its masked form. No limit refuses such a text: the
- * text without the mask would stay live.
+ * Whether a reindex made the job, which replaces a stored text by its masked form. No limit refuses the masked text,
+ * because otherwise the text without the mask would stay live.
  */
 export function isMaskingJob({ jobId, contentHash }: Pick<ClaimedJob, 'jobId' | 'contentHash'>): boolean {
   return contentHash === maskingHash(jobId);

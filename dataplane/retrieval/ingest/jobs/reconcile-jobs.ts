@@ -14,14 +14,20 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
-  /** Each one removes the remains of deleted objects, such as collections. It ends soon after its signal is aborted. */
+  /**
+   * Each function removes the remains of deleted objects, such as collections. It ends soon after its signal is
+   * aborted.
+   */
   readonly removals: readonly ((signal: AbortSignal) => Promise<unknown>)[];
   readonly onRemovalFailed: (error: unknown) => void;
   readonly now: () => Date;
   readonly everyMs: number;
 };
 
-/** How often the staging folder is searched for orphans, milliseconds; sooner after a failure. */
+/**
+ * How often the staging folder is searched for orphaned objects, milliseconds; after a failure the next search is
+ * earlier.
+ */
 const collectMs = 3_600_000;
 
 /**
@@ -60,7 +66,9 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     }
   }
 
-  /** Apart from the rounds: a store that refuses many deletions, each after a time, delays none of them. */
+  /**
+   * This runs separately from the other rounds, so that a store that refuses many deletions slowly does not delay them.
+   */
   async function collect(): Promise<void> {
     const pauses = { firstMs: ports.everyMs, maxMs: collectMs, resetAfterMs: Number.POSITIVE_INFINITY };
     const backoff = createBackoff({ ...pauses, now: () => 0 });
@@ -71,7 +79,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     }
   }
 
-  /** Returns whether nothing failed. Each failure is counted, and the log tells of all of them in one line. */
+  /** Returns whether nothing failed. Each failure is counted, and one log line reports all failures together. */
   async function collectOnce(): Promise<boolean> {
     let count = 0;
     let failure: string | undefined;

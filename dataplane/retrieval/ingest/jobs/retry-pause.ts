@@ -4,9 +4,9 @@ import type { Sql, SqlPart } from '#sql/connect';
 const pauses = { firstSeconds: 1, mostSeconds: 300 } as const;
 
 /**
- * The pause of a job that waits for a dependency, an interval. It equals the time since it began to wait, within bounds, so
- * that it doubles.
- * @param waited an interval
+ * The pause of a job that waits for a dependency, an interval. It equals the time for which the job has waited, within
+ * limits, so that it doubles each time.
+ * @param waited the time for which the job has waited, an interval
  */
 export function retryPause(sql: Sql, waited: SqlPart): SqlPart {
   return sql`(0.8 + random() * 0.4) * least(${pauses.mostSeconds} * interval '1 second',

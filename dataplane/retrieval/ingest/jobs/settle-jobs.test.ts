@@ -127,7 +127,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('chunks that are no lo
       { doc: 'a', status: 'DONE', named: 0 },
       { doc: 'other', status: 'FAILED', named: 1 },
     ]);
-    // The other document may be replayed.
+    // The job of the other document may still be replayed, so that its original is kept.
     expect(objects.keys()).toHaveLength(1);
     expect(await replayJob(sql, { tenant: 'acme', jobId: failed?.jobId ?? '' })).toBe('replayed');
     await ingest.drain();

@@ -10,16 +10,20 @@ type SettlePorts = {
   readonly onStep: (step: 'removed' | 'unstaged' | 'settled') => void | Promise<void>;
 };
 
-/** How long the staged original of a FAILED job is kept for a replay, days. A denied one is not kept. */
+/**
+ * How long the staged original of a FAILED job is kept for a replay, days. The original of a denied document is not
+ * kept.
+ */
 const failedOriginalDays = 7;
 
-/** Jobs that one round settles, and settled ones that lose their labels. */
+/** Number of jobs that one round settles, and of settled jobs that lose their labels. */
 const batch = 100;
 const labelledAtOnce = 500;
 
 /**
- * Removes the remains of a job that is DONE: the chunks that the document no longer shows, and the staged originals of this
- * job and of those that it superseded, also of FAILED ones, whose replay can never take effect again. A repetition changes nothing.
+ * Removes the remains of a DONE job: the chunks that the document no longer shows, and the staged originals of this job
+ * and of the jobs that it superseded. These include FAILED jobs, whose replay can never take effect. A repeated call
+ * changes nothing.
  */
 export async function settleJob(ports: SettlePorts, jobId: string): Promise<void> {
   const { sql } = ports.database;
@@ -31,7 +35,7 @@ export async function settleJob(ports: SettlePorts, jobId: string): Promise<void
   for (const row of rows) await settle(ports, row);
 }
 
-/** Removes the remains of a job that is denied: its staged original and its chunks. A repetition changes nothing. */
+/** Removes the remains of a denied job: its staged original and its chunks. A repeated call changes nothing. */
 export async function settleDenied(ports: SettlePorts, jobId: string): Promise<void> {
   const rows = await ports.database.sql<EndedJob[]>`
     select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs
@@ -40,8 +44,8 @@ export async function settleDenied(ports: SettlePorts, jobId: string): Promise<v
 }
 
 /**
- * Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. A job that
- * cannot be settled is left to a later call, and does not delay other jobs.
+ * Settles ended jobs whose worker died before it settled them, and jobs whose original has been kept long enough. A job
+ * that cannot be settled is tried again by a later call, and does not delay other jobs.
  */
 export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) => void): Promise<void> {
   const rows = await ports.database.sql<EndedJob[]>`
@@ -59,9 +63,9 @@ export async function settleJobs(ports: SettlePorts, onFailed: (error: unknown) 
     } catch (error) {
       onFailed(error);
       if (!(error instanceof ObjectsUnavailableError)) continue;
-      // The next call begins with another job: the store may be available for all originals but this one.
+      // The next call begins with another job: the store may be available for all other originals.
       await delay(ports.database.sql, row);
-      // It may refuse every other original, too, each after the time of a timeout.
+      // The store may refuse every other original, too, each after the time of a timeout.
       return;
     }
   }
@@ -87,7 +91,8 @@ async function settle(
   { database: { sql }, objects, onStep }: SettlePorts,
   { jobId, payloadKey, doc }: EndedJob,
 ): Promise<void> {
-  // From here on the job cannot be replayed: its next attempt would need the original and keep the chunks that it finds.
+  // From this statement on the job cannot be replayed: its next attempt would need the original and keep the chunks
+  // that it finds.
   const ended = await sql`
     update retrieval.jobs set staged = false where job_id = ${jobId} and status in ('DONE', 'FAILED') returning job_id`;
   if (ended.length === 0) return;
@@ -101,7 +106,7 @@ async function settle(
   await onStep('settled');
 }
 
-/** Chunks of open jobs have no smaller sequence number than live_seq, and those of a FAILED job are not live. */
+/** Chunks of open jobs have no smaller sequence number than live_seq, and chunks of a FAILED job are not live. */
 function replacedChunks(sql: Sql, jobId: string, doc: string) {
   return sql`
     select c.ctid from retrieval.documents d join retrieval.chunks c on c.doc = d.doc and c.seq < d.live_seq

@@ -11,12 +11,12 @@ import { readLacking } from './read-lacking.ts';
 import { switchVersion } from './switch-version.ts';
 
 /**
- * `waiting`: jobs are writing the documents that the version lacks. `turn_over`: a version of another tenant is due. In both
- * cases the next claim continues the build.
+ * `waiting`: jobs are writing the documents that the version lacks. `turn_over`: a version of another tenant is due.
+ * After both outcomes the next claim continues the build.
  */
 type BuildOutcome = 'switched' | 'claim_over' | 'waiting' | 'turn_over';
 
-/** How long a build keeps its place while a version of another tenant is due, milliseconds. */
+/** How long a build continues while a version of another tenant is due, milliseconds. */
 export const buildTurnMs = 30_000;
 
 /**
@@ -141,7 +141,8 @@ async function recordBuilt(
 
 /**
  * The document stays unchanged and the claim stays valid until the write has committed. A document that its own job has
- * completed meanwhile is not written again: a worker that was killed in between would leave it without chunks.
+ * completed meanwhile is not written again: if the worker were killed during the rewrite, the document would have no
+ * chunks.
  */
 function lackingAndOwned({ collectionId, version, attempt }: ClaimedVersion, doc: string, seq: string): WriteCondition {
   return async (sql) => {

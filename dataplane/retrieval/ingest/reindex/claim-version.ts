@@ -17,9 +17,10 @@ export type ClaimedVersion = ChunkLengths & {
 type Claim = Pick<ClaimedVersion, 'collectionId' | 'version' | 'attempt'>;
 
 /**
- * Claims a building version without a worker; the build resumes where the earlier claim ended. Chance decides between the
- * tenants with such versions, whatever their number, then the version that is due first. The time without progress
- * counts from the first claim that follows another one, because a worker that is killed reports no fault.
+ * Claims a building version without a worker; the build resumes where the earlier claim ended. A tenant with such
+ * versions is chosen at random, whatever the number of its versions, and then its version that is due first. The time
+ * without progress counts from the first claim that follows an earlier claim, because a worker that is killed reports
+ * no failure.
  */
 export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVersion | undefined> {
   await sql`
@@ -45,7 +46,7 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
   return row;
 }
 
-/** Whether a version of a tenant other than that of the claim waits for a worker. */
+/** Whether a version of a different tenant waits for a worker. */
 export async function isOtherTenantDue(sql: Sql, { tenant }: Pick<ClaimedVersion, 'tenant'>): Promise<boolean> {
   const [other] = await sql`
     select 1 from retrieval.index_versions v join retrieval.collections c using (collection_id)
@@ -58,7 +59,10 @@ function isDue(sql: Sql): SqlPart {
   return sql`v.state = 'building' and v.due_at <= clock_timestamp()`;
 }
 
-/** Ends the claim of a version that can be continued later, so that another one is built meanwhile. No dependency is unavailable. */
+/**
+ * Ends the claim of a version that can be continued later, so that another version is built meanwhile. Unlike a
+ * release, this does not mean that a dependency is unavailable.
+ */
 export async function deferVersion(sql: Sql, claim: Claim, pauseMs: number): Promise<void> {
   await sql`
     update retrieval.index_versions set unavailable_since = null, failing_provider = null,
@@ -99,7 +103,7 @@ type Release = {
   readonly pauseMs: number;
   /** The detector or classifier that did not judge, where that is the cause. */
   readonly failing: FailingProvider | undefined;
-  /** Whether the claim wrote chunks, which the next one keeps: the time without progress then begins again. */
+  /** Whether the claim wrote chunks, which the next claim keeps: the time without progress then starts again. */
   readonly hasProgress: boolean;
 };
 

@@ -11,24 +11,27 @@ export type ClearPorts = {
   readonly database: Database;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Longer than any query: a query that began before the switch keeps reading the version with which it began. */
+  /**
+   * This time is longer than any query, because a query that began before the switch keeps reading the version with
+   * which it began.
+   */
   readonly graceMs: number;
   /** Called for each version that cannot be removed. */
   readonly onFailed: (version: Uncleared, error: unknown) => void;
-  /** Monotonic milliseconds. */
+  /** The current time, monotonic milliseconds. */
   readonly now: () => number;
 };
 
 /** Shortest and longest pause before the removal of a version is repeated, milliseconds. */
 const pauses = { firstMs: 5_000, maxMs: 300_000 } as const;
 
-/** A version that could not be removed, and the time before which it is not tried again. */
+/** A version that could not be removed, and the time of the next attempt. */
 type Paused = { readonly backoff: Backoff; until: number };
 
 /**
- * Returns a function that removes failed versions, and retired ones after the queries that began before the switch have
- * ended, and returns how many it removed. A version that cannot be removed is tried again after a pause, which grows, and
- * does not delay other versions.
+ * Returns a function that removes failed versions, and retired versions once the queries that began before the switch
+ * have ended. It returns the number of removed versions. Removing a version is retried after a growing pause, and a
+ * version that cannot be removed does not delay others.
  */
 export function versionClearer(ports: ClearPorts): (signal: AbortSignal) => Promise<number> {
   let paused: ReadonlyMap<string, Paused> = new Map();

@@ -13,8 +13,8 @@ const preloadWaits = {
 } as const;
 
 /**
- * Records that a building version has every live document, so that replicas can load it before the switch. From then on
- * each document that becomes live is written to it by its own job, with a change number that followers read.
+ * Records that a building version has every live document, so that replicas can load it before the switch. From then
+ * on, the job of each document that becomes live also writes to this version, with a change number that followers read.
  */
 export async function prepareVersion(
   database: Database,
@@ -34,8 +34,8 @@ export async function prepareVersion(
 }
 
 /**
- * Whether a claimed version that was never complete lacks a document. Reads without a lock: a build that waits for documents
- * must not delay their commits.
+ * Whether a claimed version that was never complete still lacks a document. Reads without a lock: a build that waits
+ * for documents must not delay their commits.
  */
 async function isStillLacking(sql: Sql, claim: ClaimedVersion): Promise<boolean> {
   const [lacking] = await sql`
@@ -45,7 +45,7 @@ async function isStillLacking(sql: Sql, claim: ClaimedVersion): Promise<boolean>
   return lacking !== undefined;
 }
 
-/** A live document without all of its chunks in the version. */
+/** A live document that does not have all of its chunks in the version. */
 function lackingDocument(sql: Sql | TransactionSql, { collectionId, version }: ClaimedVersion) {
   return sql`
     select 1 from retrieval.documents d
@@ -56,7 +56,7 @@ function lackingDocument(sql: Sql | TransactionSql, { collectionId, version }: C
 }
 
 /**
- * Locks the collection and its building version, and proves that every live document has all of its chunks in it. The
+ * Locks the collection and its building version, and proves that the version has all chunks of every live document. The
  * lock of the collection's row keeps documents from becoming live until the transaction ends.
  */
 export async function lockBuilding(

@@ -3,13 +3,13 @@ import { DocumentFault } from '../faults.ts';
 import { maskingJob } from '../jobs/masking-job.ts';
 import type { ClaimedVersion } from './claim-version.ts';
 
-/** Number of documents that are looked up in one statement. */
+/** Number of documents that one statement looks up. */
 const batch = 100;
 
 type LackingDocuments = {
   /** Keys of the documents. */
   readonly toBuild: readonly string[];
-  /** The last key that was looked up; undefined if no document follows. */
+  /** The last document key that was looked up; undefined if no document follows. */
   readonly last: string | undefined;
 };
 

@@ -219,7 +219,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     fail = async () => {
       calls += 1;
       if (calls !== 2) return;
-      // The lease of this worker ends while it embeds; another one builds the version.
+      // The lease of this worker ends while it embeds; another worker builds the version.
       await opened.database
         .sql`update retrieval.index_versions set due_at = clock_timestamp() where state = 'building'`;
       expect(await build()).toBe('switched');
@@ -269,7 +269,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     await start();
     let building: Promise<unknown> | undefined;
     fail = async () => {
-      // The first embedding is that of the document without a telephone number; the other document has become a job.
+      // The first embedding is for the document without a telephone number; the other document has become a job.
       fail = () => undefined;
       building = ingest.drain();
     };

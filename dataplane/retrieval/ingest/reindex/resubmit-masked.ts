@@ -21,7 +21,8 @@ export type ReplacedText = {
 /**
  * Submits the masked form of a stored text as the newest job of its document. Nothing is submitted if the text is no
  * longer live, or if an open job is about to replace it.
- * @throws DocumentFault if a failed job that can be replayed would replace the text: a job after it would take its effect
+ * @throws DocumentFault if a failed job that can be replayed would replace the text: a later job would make that replay
+ * ineffective
  */
 export async function resubmitMasked(
   ports: Pick<IngestPorts, 'database' | 'objects'>,
@@ -88,7 +89,7 @@ function contentOf({ title, blocks, metadata }: JudgedDocument) {
   };
 }
 
-/** When the document may be found, in UTC; null without a bound. */
+/** The time in which the document may be found, in UTC; null if there is no limit. */
 type Dates = { readonly valid_from: string | null; readonly valid_until: string | null };
 
 async function readDates(sql: Sql, { doc }: Pick<ReplacedText, 'doc'>): Promise<Dates> {

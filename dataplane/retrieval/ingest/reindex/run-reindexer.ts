@@ -36,14 +36,15 @@ const pauseMs = 5_000;
 /** Pauses for documents that jobs are writing, milliseconds; each claim reads all documents of the collection. */
 const waits = { leastMs: 200, mostMs: 10_000, shareOfAge: 0.1 } as const;
 
-/** How long a version that waits for jobs is not claimed: a tenth of its age, between two bounds. */
+/** How long a version that waits for jobs is not claimed: a tenth of its age, within two limits. */
 export function pauseOfWait(ageMs: number): number {
   return Math.min(Math.max(ageMs * waits.shareOfAge, waits.leastMs), waits.mostMs);
 }
 
 /**
- * Builds versions and removes old ones until it is disposed, one version at a time and in turns between tenants. A version
- * that waits for jobs, or an unavailable index, which keeps its old versions, delays no other version.
+ * Builds versions and removes old ones until it is disposed, one version at a time and in turns between tenants. A
+ * version that waits for jobs does not delay other versions. Neither does an unavailable index, which keeps its old
+ * versions.
  */
 export function runReindexer(ports: IngestPorts, options: ReindexerOptions): WorkLoop {
   const { logger } = options;
@@ -89,7 +90,7 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Wor
   };
 }
 
-/** Claims a building version and processes it; undefined if none is due. */
+/** Claims a building version and processes it; undefined if no version is due. */
 export async function buildNext(
   ports: IngestPorts,
   options: Pick<ReindexerOptions, 'logger' | 'leaseMs'> & { readonly turnMs?: number },
@@ -100,7 +101,8 @@ export async function buildNext(
   if (claim === undefined) return undefined;
   const watched = watchProgress(ports);
   using lease = keepLease(() => renewVersion(sql, claim, options.leaseMs), options.leaseMs, signal);
-  // A count that fails, such as by its timeout, must not end the build: only the shown progress depends on it.
+  // A failed count, for example because of its timeout, must not end the build: only the displayed progress depends on
+  // it.
   await countDone(sql, claim).catch((error) =>
     options.logger.warn('reindex_count_failed', {
       collection: claim.collectionId,

@@ -1,15 +1,15 @@
 import type { Database } from '#sql/connect';
 
 type ReindexStart =
-  /** A version is being built: a new one, or an earlier one with the same profile. */
+  /** A version is being built: a new version, or an earlier one with the same profile. */
   | { readonly kind: 'building'; readonly version: number }
   /** A version is being built with another profile. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'absent' };
 
 /**
- * Starts a new version of a collection while the active one serves (`retrieval:reindex:new-version`). From the commit on,
- * every document that becomes live is written to both.
+ * Starts a new version of a collection while the active one serves (`retrieval:reindex:new-version`). From the commit
+ * on, every document that becomes live is written to both versions.
  * @param profileId undefined for the profile of the active version
  */
 export async function startReindex(

@@ -5,9 +5,9 @@ import { lockBuilding } from './prepare-version.ts';
 type SwitchOutcome = 'switched' | 'incomplete' | 'claim_over';
 
 /**
- * Makes a built version the active one in one commit (`retrieval:reindex:atomic`). The lock of the collection's row keeps
- * documents from becoming live meanwhile, so that the proof holds at the commit: every live document has all of its chunks
- * in the new version.
+ * Makes a built version the active one in one commit (`retrieval:reindex:atomic`). The lock of the collection's row
+ * keeps documents from becoming live meanwhile, so that at the commit the new version has all chunks of every live
+ * document.
  */
 export async function switchVersion(database: Database, claim: ClaimedVersion): Promise<SwitchOutcome> {
   const { collectionId, version } = claim;

@@ -12,7 +12,7 @@ import { prepareVersion } from './prepare-version.ts';
 import { buildNext, pauseOfWait, runReindexer } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
-/** The ingest of a collection with one live document, whose reindex has been requested. */
+/** Opens the ingest of a collection with one live document, whose reindex was requested. */
 async function ingestToRebuild(database: Database) {
   const ingest = await openIngest(database);
   await ingest.submit({ docId: 'a', text: 'words' });
@@ -46,7 +46,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
     await using opened = await openTestDatabase();
     const { database } = opened;
     const ingest = await ingestToRebuild(database);
-    // Of all statements only the count writes 0.
+    // Only the statement that writes the count writes the value 0.
     await database.sql`
       create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`;
     await database.sql`
@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a build whose progres
   });
 });
 
-/** Another collection with one separate live document, whose reindex has been requested. */
+/** Opens another collection with one live document of its own, whose reindex was requested. */
 async function otherToRebuild(database: Database, tenant: string): Promise<string> {
   const collectionId = await insertCollection(database);
   await insertDocuments(database, collectionId, { documents: 2, chunksOfEach: 1 });
@@ -144,7 +144,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the turns of builds')
     for (let at = 0; at < 60; at += 1) await startReindex(database, await insertCollection(database), undefined);
     const other = await otherToRebuild(database, 'other');
     const claims: (string | undefined)[] = [];
-    // Each claim is one of the two tenants with the same chance.
+    // Each claim chooses one of the two tenants with equal probability.
     for (let at = 0; at < 40; at += 1) claims.push((await claimVersion(database.sql, 30_000))?.collectionId);
     expect(claims).toContain(other);
     expect(new Set(claims).size).toBe(40);

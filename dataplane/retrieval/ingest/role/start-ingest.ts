@@ -21,22 +21,24 @@ type IngestOptions = {
   readonly onAttempt: (end: AttemptEnd) => void;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Each one settles unfinished work: of deleted objects such as collections, or of processes that died. */
+  /** Each function completes unfinished work: of deleted objects such as collections, or of processes that died. */
   readonly removals: readonly ((signal: AbortSignal) => Promise<unknown>)[];
-  /** Called when a removal, also of an old version, has failed; it is repeated. */
+  /** Called after a failed removal, including the removal of an old version; the removal is repeated. */
   readonly onRemovalFailed: (error: unknown) => void;
   readonly times: IngestTimes;
 };
 
-/** Milliseconds. */
+/** Times of ingest, milliseconds. */
 export type IngestTimes = {
   /** Longest time that a job waits for the next delivery after its worker died. */
   readonly leaseMs: number;
-  /** How often workers poll the tables without a hint. */
+  /** How often workers poll the tables without a notification. */
   readonly pollMs: number;
-  /** How often lost hints, dead letters and leftovers are searched for. */
+  /** How often the worker searches for missed notifications, dead letters and leftovers. */
   readonly reconcileMs: number;
-  /** How long a retired version is kept for queries that began before the switch; one that takes longer is repeated. */
+  /**
+   * How long a retired version is kept for queries that began before the switch; a query that takes longer is repeated.
+   */
   readonly graceMs: number;
 };
 
@@ -55,13 +57,14 @@ export function jobHints({ queue, logger, onQueueAway }: HintTools): () => void 
 type HintTools = Pick<IngestOptions, 'queue' | 'logger' | 'onQueueAway'>;
 
 /**
- * The worker role: jobs, reindexes and reconciliation, until it is disposed. It disposes neither the queue nor the ports.
+ * Runs the worker role until it is disposed: jobs, reindexes and reconciliation. Neither the queue nor the ports are
+ * disposed.
  */
 export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDisposable {
   const { logger, queue, times } = options;
   const parts = new AsyncDisposableStack();
   const worker = parts.use(runWorker(ports, { ...options, ...times, jobs: 'all' }));
-  // A deletion reads and embeds nothing: it does not wait until a fetch or an embedding has ended.
+  // A deletion needs no text and no vectors: it does not wait until a fetch or an embedding has ended.
   const deletions = parts.use(runWorker(ports, { ...options, ...times, jobs: 'deletions', concurrency: 1 }));
   const reindexer = parts.use(runReindexer(ports, { ...options, ...times }));
   parts.use(

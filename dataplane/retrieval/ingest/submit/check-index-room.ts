@@ -4,21 +4,21 @@ import type { Sql } from '#sql/connect';
 type FilledCollection = {
   readonly collectionId: string;
   readonly chunkCount: number;
-  /** Of its live documents. */
+  /** Bytes of the text of its live documents. */
   readonly textBytes: number;
   readonly chunkSize: number;
   readonly chunkOverlap: number;
-  /** Of the vectors of its profile. */
+  /** Dimension of the vectors of its profile. */
   readonly dimension: number;
 };
 
-/** The share of the index that one collection may need: replaced documents take up to a third. */
+/** The share of the index that one collection may need: replaced documents take up to a third of it. */
 const shareOfCollection = 2 / 3;
 /** The index pads vectors to whole steps of this many bytes. */
 const vectorStep = 64;
 /** Bytes of a row in addition to its vector and its terms: ids, labels and values. */
 const rowBytes = 440;
-/** Bytes of the terms and attributes of a text for each of its bytes. */
+/** Bytes of the terms and attributes of a text per byte of the text. */
 const bytesOfText = 2;
 
 type Contents = { readonly chunks: number; readonly textBytes: number };
@@ -30,8 +30,9 @@ export function estimateIndexBytes({ chunks, textBytes }: Contents, dimension: n
 }
 
 /**
- * Whether each collection, with all that is to be ingested already, needs less than its share of the embedded index.
- * @param mostBytes the bound of the index; undefined where the index has none
+ * Whether each collection, including the documents that wait for ingest, needs less than its share of the embedded
+ * index.
+ * @param mostBytes the maximum size of the index; undefined if the index has none
  */
 export async function isIndexRoomLeft(
   sql: Sql,

@@ -12,7 +12,7 @@ export type TenantQuota = {
   readonly bytes: number;
 };
 
-/** Every limit that a request may reach; `index` is the share of the index for one collection. */
+/** The names of the limits that a request may reach; `index` is the share of the index that one collection may use. */
 export const submitLimits = ['collections', 'documents', 'open_jobs', 'bytes', 'index'] as const;
 export type SubmitLimit = (typeof submitLimits)[number];
 

@@ -12,8 +12,8 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /**
- * The rule in its own words: the equal job, unless a job with the other op was accepted after it; it is superseded unless
- * it is the newest job of the document.
+ * The expected result, computed independently: the equal job, unless a job with the other op was accepted after it. The
+ * equal job is superseded unless it is the newest job of the document.
  */
 function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], wanted: Step) {
   const ofDocument = accepted.filter(({ docId }) => docId === wanted.docId);

@@ -17,7 +17,7 @@ export type SubmitState = {
   readonly opEpoch: number;
 };
 
-/** A job of the current epoch of its document. */
+/** A job that belongs to the current epoch of its document. */
 export type EpochJob = {
   readonly doc: string;
   readonly jobId: string;
@@ -31,7 +31,7 @@ export type SubmitDecision =
       readonly kind: 'duplicate';
       readonly jobId: string;
       /**
-       * Whether a later job of the document was accepted, so that this one no longer decides the content of the
+       * Whether a later job of the document was accepted, so that this job no longer decides the content of the
        * document.
        */
       readonly isSuperseded: boolean;
@@ -46,8 +46,8 @@ export type SubmitDecision =
 
 /**
  * Gives each document of a batch its sequence number, in the order of the batch, or the earlier job that it repeats. A
- * document repeats a job if no job with the other op was accepted in between: the same upsert after a delete restores
- * the document.
+ * document repeats a job only if no job with the other op was accepted after that job: the same upsert after a delete
+ * restores the document.
  * @param stateOf the locked row of a document
  * @param newIds the job ids of the batch, one for each document
  */

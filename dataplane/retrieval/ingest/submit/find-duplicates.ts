@@ -5,8 +5,8 @@ import type { JobIdentity } from './decide-submit.ts';
 const uuidType = 2950;
 
 /**
- * The positions of documents that repeat a job of the current epoch of their document, so that nothing is staged for
- * them. This is an estimate without locks: the transaction that registers the jobs decides.
+ * The positions of documents that repeat a job of the current epoch of their document, so that they need no staging.
+ * The result is an estimate without locks: the transaction that registers the jobs decides.
  */
 export async function findDuplicates(
   sql: Sql | TransactionSql,
@@ -47,7 +47,7 @@ export async function withoutDuplicates<T extends JobIdentity>(
     const document = JSON.stringify([collectionId, docId]);
     const before = ofDocument.get(document);
     const isOtherOp = before !== undefined && before.op !== op;
-    // After another op, an equal document is a separate job.
+    // After a job with another op, an equal document is a separate job.
     const now = isOtherOp || before === undefined ? { op, isChanged: isOtherOp, keys: new Set<string>() } : before;
     ofDocument.set(document, now);
     const key = JSON.stringify([contentHash, idempotencyKey]);

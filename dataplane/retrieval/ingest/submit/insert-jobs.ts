@@ -3,7 +3,7 @@ import type { EpochJob, JobIdentity, JobOp, SubmitDecision, SubmitState } from '
 
 export type StagedObject = { readonly key: string; readonly uri: string; readonly bytes: number };
 
-/** An accepted document with everything that its job row holds. */
+/** An accepted document with all data that its job row contains. */
 export type JobRecord = Omit<Extract<SubmitDecision, { kind: 'accept' }>, 'kind'> & {
   readonly document: JobIdentity & { readonly collection: string; readonly labels: readonly string[] };
   readonly staged: StagedObject | undefined;

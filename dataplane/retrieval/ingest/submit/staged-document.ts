@@ -12,7 +12,7 @@ export function stagedBytes({ content, content_ref, metadata }: StagedDocument):
   return Buffer.from(JSON.stringify({ content, content_ref, metadata }));
 }
 
-/** The key of a job's staged object, below a folder of the tenant. Another tenant never has the same folder. */
+/** The key of a job's staged object, in a folder of the tenant. Two tenants never have the same folder. */
 export function stagingKey(tenant: string, jobId: string): string {
   return `${stagingFolder}/${tenantSegment(tenant)}/${jobId}`;
 }

@@ -6,13 +6,13 @@ import { findDuplicates } from './find-duplicates.ts';
 import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';
 import { stagingKey } from './staged-document.ts';
 
-/** A validated document. Its submitter may write to the collection that it names. */
+/** A validated document whose submitter may write to the collection that it names. */
 export type SubmittedDocument = JobIdentity & {
   /** The collection as the submitter named it. */
   readonly collection: string;
   /** Labels of the callers that may see the document. */
   readonly labels: readonly string[];
-  /** From `stagedBytes`; undefined for a delete. */
+  /** The result of `stagedBytes`; undefined for a delete. */
   readonly payload: Uint8Array | undefined;
 };
 
@@ -22,7 +22,7 @@ type SubmitRequest = {
   readonly documents: readonly SubmittedDocument[];
 };
 
-/** One entry of the answer, in the order of the documents (`retrieval:submit:entry-fields`). */
+/** One entry of the answer; the entries have the order of the documents (`retrieval:submit:entry-fields`). */
 export type SubmitEntry = {
   readonly docId: string;
   readonly jobId: string;
@@ -35,14 +35,16 @@ type SubmitPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly newId: () => string;
-  /** Notifies workers of new jobs. It must not throw: reconciliation finds the jobs of a lost hint. */
+  /**
+   * Notifies workers of new jobs. This function must not throw: reconciliation finds the jobs of a missed notification.
+   */
   readonly hint: () => void;
   /** Called after the payloads are staged and after the jobs are registered. */
   readonly onStep: (step: SubmitStep) => void | Promise<void>;
   readonly noteDeletions: Note<readonly AcceptedDeletion[]>;
 };
 
-/** A document by its number, and the job that deletes it. */
+/** A document, identified by its number, and the job that deletes it. */
 export type AcceptedDeletion = { readonly doc: string; readonly jobId: string };
 
 type SubmitStep = 'staged' | 'registered';
@@ -52,9 +54,9 @@ const puts = 8;
 
 /**
  * Accepts a batch as a whole or not at all: stages the payloads, then registers the jobs in one transaction. A document
- * that repeats an earlier job stages nothing and gets the id of that job. A staged object whose transaction did not commit
- * is collected later.
- * @throws ObjectsUnavailableError, SqlUnavailableError: the caller may submit the same again
+ * that repeats an earlier job is not staged and gets the id of that job. A staged object whose transaction did not
+ * commit is collected later.
+ * @throws ObjectsUnavailableError, SqlUnavailableError: the caller may repeat the submit
  */
 export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest): Promise<readonly SubmitEntry[]> {
   const { documents } = request;
@@ -64,7 +66,7 @@ export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest
   await ports.onStep('staged');
   let records = await register(ports, request, ids, staged);
   if (records === 'unstaged') {
-    // A job with another op was accepted in between, so that a document no longer repeats an earlier one.
+    // A job with another op was accepted meanwhile, so that a document no longer repeats an earlier job.
     const rest = await stage(ports, request, ids, (at) => !staged.has(at));
     records = await register(ports, request, ids, new Map([...staged, ...rest]));
   }
@@ -89,7 +91,7 @@ async function stage(
       try {
         await objects.put(key, payload);
       } catch (error) {
-        // The submit is answered with this failure: staging the other documents would only hold their texts in memory.
+        // This failure is the answer to the submit: staging the other documents would only keep their texts in memory.
         pending.length = 0;
         throw error;
       }

@@ -4,8 +4,8 @@ import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { unwrittenLogger } from './unwritten-logger.ts';
 
 /**
- * Builds the version that is due; one that waits for jobs, or whose row a job has locked, is claimed again without its pause,
- * until it ends. Undefined if no version is being built.
+ * Builds the version that is due until its build ends; a version that waits for jobs, or whose row a job has locked, is
+ * claimed again without its pause. Undefined if no version is being built.
  */
 export async function buildToEnd(ports: IngestPorts, signal: AbortSignal) {
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Database } from '#sql/connect';
 import { type ClearPorts, versionClearer } from '../reindex/clear-versions.ts';
 
-/** One removal of old versions, without a grace unless one is given; a version that cannot be removed throws. */
+/** Removes old versions once, without a grace period unless one is given; throws if a version cannot be removed. */
 export function clearVersions(database: Database, ports: Partial<ClearPorts> = {}): Promise<number> {
   const clear = versionClearer({
     database,

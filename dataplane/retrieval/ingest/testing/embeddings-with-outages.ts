@@ -7,7 +7,7 @@ type EmbeddingsWithOutages = AsyncDisposable & {
   readonly url: string;
   /** The embedded texts of each answered call, with the requested model. */
   readonly answered: readonly { readonly model: string; readonly texts: readonly string[] }[];
-  /** The next calls are answered, as many as given; every later one is answered 503 until the next `answer`. */
+  /** Answers the given number of next calls; every later call is answered with 503 until the next `answer`. */
   answer(calls: number): void;
 };
 

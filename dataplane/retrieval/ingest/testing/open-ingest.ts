@@ -18,7 +18,7 @@ import { unwrittenLogger } from './unwritten-logger.ts';
 const migrations = new URL('../../migrations/', import.meta.url);
 const ownTenant = 'acme';
 
-/** One document as a test submits it; text absent means a delete. */
+/** One document as a test submits it; without a text it is a delete. */
 type TestDocument = {
   readonly docId: string;
   readonly text?: string;
@@ -32,7 +32,7 @@ export type OpenedIngest = {
   readonly collectionId: string;
   readonly submit: (...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
   readonly submitAs: (tenant: string, ...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
-  /** Claims and processes the next job until the attempt ends; undefined if none is due. */
+  /** Claims and processes the next job until the attempt ends; undefined if no job is due. */
   readonly work: () => Promise<AttemptEnd | undefined>;
   /** Processes jobs until none is due. */
   readonly drain: () => Promise<void>;

@@ -12,7 +12,7 @@ export const testProfile: EmbeddingProfile = {
   passagePrefix: '',
 };
 
-/** Embeddings that depend on the text alone; `before` may throw in place of an answer. */
+/** Embeddings that depend only on the text; `before` may throw instead of an answer. */
 export function scriptedModels(before: (texts: readonly string[]) => void | Promise<void> = () => undefined): Models {
   return {
     async embed(profile, _use, texts) {

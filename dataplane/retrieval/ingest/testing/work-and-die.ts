@@ -1,5 +1,5 @@
-// A worker that claims a job and is killed right after a step of it. Arguments: URL of the database, file of its password, and
-// as JSON the folder of objects, the URL of the model gateway, the step, and which occurrence of it.
+// A worker that claims a job and is killed directly after one of its steps. Arguments: URL of the database, file of its
+// password, and as JSON the folder of objects, the URL of the model gateway, the step, and its occurrence.
 import { createGatewayModels } from '#models/gateway-models';
 import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { connectSql, passwordFrom } from '#sql/connect';

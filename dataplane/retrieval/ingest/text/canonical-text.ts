@@ -18,9 +18,9 @@ const betweenBlocks = '\n\n';
 export const mostCarried = 256;
 
 /**
- * Joins blocks to one text. A heading is the first line of its range. The title is not part of the text, and every
- * chunk carries it; if it is longer than the part that chunks carry, or if a document contains nothing else, the title is
- * the first block of the text as well, so that all of it is found.
+ * Joins blocks to one text. A heading is the first line of its range. The title is not part of the text, because every
+ * chunk carries it. If the title is longer than the part that chunks carry, or if the document contains nothing else,
+ * the title is also the first block of the text, so that all of it is found.
  */
 export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText {
   const own = needsTitle(title, blocks) ? [{ kind: 'section', text: title } as const, ...blocks] : blocks;
@@ -28,7 +28,7 @@ export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText 
   const parts: string[] = [];
   let start = 0;
   for (const { kind, heading: line, page, text } of own) {
-    // A policy may mask a heading by nothing.
+    // A policy may replace a heading by an empty text.
     const heading = line === '' ? undefined : line;
     const part = [heading, text].filter((one) => one !== undefined && one !== '').join('\n');
     const end = start + part.length;
@@ -45,7 +45,7 @@ export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText 
   return { ...(title === undefined ? {} : { title }), text: parts.join(betweenBlocks), ranges };
 }
 
-/** False for the blocks of a stored text that begins with its title. */
+/** Whether the text needs its title as a block; false for the blocks of a stored text that begins with its title. */
 function needsTitle(title: string | undefined, blocks: readonly TextBlock[]): title is string {
   if (title === undefined) return false;
   const [first] = blocks;

@@ -4,7 +4,7 @@ import { type ChunkLengths, chunkRange } from './chunk-range.ts';
 
 /** One chunk of a document; `text` is the stored text from `start` to `end`, in UTF-16 units. */
 export type TextChunk = {
-  /** Counted from 0 in the order of the text. */
+  /** Number of the chunk, counted from 0 in the order of the text. */
   readonly no: number;
   readonly start: number;
   readonly end: number;
@@ -14,8 +14,8 @@ export type TextChunk = {
 };
 
 /**
- * Splits a document into chunks, each when it is requested. Every character is in a chunk, except the white space
- * between blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
+ * Splits a document into chunks; each is made when it is requested. Every character is in a chunk, except the white
+ * space between blocks; no chunk is longer than `size`, crosses a block, or splits a surrogate pair.
  */
 export function* chunkDocument(document: CanonicalText, lengths: ChunkLengths): Generator<TextChunk> {
   let no = 0;

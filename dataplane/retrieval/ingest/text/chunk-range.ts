@@ -17,10 +17,10 @@ const word = 3;
 const anywhere = 4;
 
 /**
- * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one ends in the second
- * half of the span, otherwise of a line, of a sentence, of a word, and otherwise between any two characters. Tables are
- * split between rows if a row ends inside the span. Every span begins after the start of the previous one and not after
- * its end.
+ * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if a paragraph ends in the
+ * second half of the span, otherwise at the end of a line, a sentence or a word, and otherwise between any two
+ * characters. Tables are split between rows if a row ends inside the span. Every span begins after the start of the
+ * previous span and not after its end.
  */
 export function* chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): Generator<Span> {
   let { start } = range;
@@ -36,7 +36,7 @@ function endOf(text: string, start: number, last: number, size: number, grain: G
   if (last - start <= size) return last;
   const latest = start + size;
   if (grain === 'rows') {
-    // Only the span is searched: a row can be as long as the document.
+    // Only the span from `start` to `latest` is searched, because a row can be as long as the document.
     const row = text.slice(start, latest).lastIndexOf('\n') + 1;
     if (text.slice(start, start + row).trim() !== '') return start + row;
   }

@@ -7,18 +7,21 @@ import { type LinePieces, renderTable, renderValue } from './render-table.ts';
 export type ContentPart = {
   readonly kind: 'section' | 'table' | 'other';
   readonly heading: string | undefined;
-  /** Counted from 1. */
+  /** Page number, counted from 1; undefined for content without pages. */
   readonly page: number | undefined;
-  /** Its text. A line is made when it is requested, and none is empty. */
+  /** The lines of its text. A line is made when it is requested, and no line is empty. */
   readonly lines: Iterable<LinePieces>;
 };
 
-/** Where a text becomes too long: a path from the content. A key of the submitter is not part of it. */
+/**
+ * The place where a text becomes too long: a path that starts at the content. A key of the submitter is not part of the
+ * path.
+ */
 type PartPath = readonly (string | number)[];
 
 /** The text of a document would have more characters than are allowed. */
 export class LongTextError extends Error {
-  /** The part with which the text becomes too long; empty for a member that is neither a section nor a table. */
+  /** The part in which the text becomes too long; empty for a member that is neither a section nor a table. */
   readonly path: PartPath;
 
   constructor(path: PartPath) {
@@ -31,9 +34,9 @@ export class LongTextError extends Error {
 const structuredKeys: ReadonlySet<string> = new Set(['title', 'sections', 'tables', 'pages']);
 
 /**
- * The parts of a content: sections, tables, then other keys. A table repeats its headers in each row and other members
- * their path in each line, so that the length of the text can grow with the square of the content: it is counted before a
- * line is joined. A line counts with its end, and so do the title and each heading.
+ * The parts of a content: sections, tables, then other keys. A table repeats its headers in each row, and other members
+ * repeat their path in each line, so that the length of the text can grow with the square of the content: the length is
+ * counted before a line is joined. A line counts with its line end, and so do the title and each heading.
  * @throws LongTextError
  */
 export function* boundedParts(
@@ -78,7 +81,7 @@ export function* boundedParts(
   }
 }
 
-/** The error of a content whose text is too long; undefined for any other. No text is made. */
+/** The error for a content whose text is too long; undefined for any other content. The text itself is not built. */
 export function longTextOf(content: DocumentContent): LongTextError | undefined {
   try {
     for (const { lines } of boundedParts(content)) for (const _ of lines);

@@ -11,6 +11,6 @@ export type DocumentContent = {
   readonly tables?: readonly JsonObject[] | undefined;
   /** The page of each section, counted from 1; ignored if the form does not match. */
   readonly pages?: JsonValue | undefined;
-  /** Other keys, rendered as lines of text. */
+  /** Further members of the content, which are rendered as lines of text. */
   readonly [key: string]: unknown;
 };

@@ -11,7 +11,7 @@ type ContentFault = Extract<ContentReading, { kind: 'fault' }>;
 
 /**
  * Checks the `content` of a canonical document (`retrieval:content:*`); names the first fault and its path.
- * @param mostSections infinite for a stored text, of which each table and each other member has become a section
+ * @param mostSections infinite for a stored text, in which each table and each other member has become a section
  */
 export function readContent(
   value: JsonValue | undefined,
@@ -51,7 +51,7 @@ function sectionFault(section: JsonObject, path: string): ContentFault | undefin
   const { heading } = section;
   if (heading !== undefined && typeof heading !== 'string') return fault(`${path}/heading`, 'must be a string');
   const extra = Object.keys(section).find((key) => key !== 'text' && key !== 'heading');
-  // The message does not repeat the key, because it is text of the submitter.
+  // The message does not contain the key, because it is text of the submitter.
   return extra === undefined ? undefined : fault(path, 'must have no keys besides text and heading');
 }
 

@@ -4,7 +4,10 @@ import type { JsonObject } from './document-content.ts';
 const captionKeys = ['caption', 'title', 'name'] as const;
 const headerKeys = ['headers', 'columns', 'header'] as const;
 
-/** The pieces of one line of text; joined they are the line. A piece is not copied for each line that has it. */
+/**
+ * The pieces of one line of text; the line is their concatenation. A piece is not copied for each line that contains
+ * it.
+ */
 export type LinePieces = readonly string[];
 
 type RenderedTable = { readonly caption: string | undefined; readonly lines: Iterable<LinePieces> };
@@ -30,7 +33,7 @@ export function renderTable(table: JsonObject): RenderedTable {
   }
 }
 
-/** One line for each value below a key, named by its path: `owner.name: Ada`. */
+/** One line for each value below a key, with its path as the name: `owner.name: Ada`. */
 export function* renderValue(path: string, value: JsonValue): Generator<LinePieces> {
   if (value === null) return;
   if (typeof value !== 'object') yield [path, ': ', cellText(value)];

@@ -16,7 +16,10 @@ export function storableText(text: string): string {
     .trim();
 }
 
-/** Asked once for each run of white space: an expression with an anchor would read a run again from each of its characters. */
+/**
+ * Called once for each run of white space: an expression with an anchor would read a run again from each of its
+ * characters.
+ */
 function isLineEnd(text: string, at: number): boolean {
   return at === text.length || text.charAt(at) === '\n';
 }

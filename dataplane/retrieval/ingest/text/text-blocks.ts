@@ -6,7 +6,7 @@ import { storableText } from './storable-text.ts';
 export type TextBlock = {
   readonly kind: ContentPart['kind'];
   readonly heading?: string;
-  /** Counted from 1. */
+  /** Page number, counted from 1. */
   readonly page?: number;
   readonly text: string;
 };
@@ -15,7 +15,7 @@ export type DocumentBlocks = { readonly title?: string; readonly blocks: readonl
 
 /**
  * The blocks of a document: sections, tables, then other keys. Blocks without text are left out.
- * @param mostUnits length of the text; that of a stored one has no bound
+ * @param mostUnits maximum length of the text; undefined for a stored text, which has no limit
  * @throws LongTextError
  */
 export function textBlocks(content: DocumentContent, mostUnits?: number): DocumentBlocks {

@@ -39,7 +39,7 @@ test.skipIf(missingPostgres !== undefined)(
     await ingest.submit({ docId: 'a', ref }, { docId: 'b', ref });
     const before = usedHeap();
     expect(await Promise.all([ingest.work(), ingest.work()])).toEqual(['done', 'done']);
-    // Parsed, the pages of one document have more than 60 MiB.
+    // After parsing, the pages of one document have more than 60 MiB.
     for (const heap of used) expect(heap - before).toBeLessThan(32 * mebibyte);
   },
 );

@@ -8,7 +8,7 @@ import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
 /**
  * Stages of an attempt and of a reindex, each reported when it is completed. Metrics count them, and crash tests stop a
- * worker at them.
+ * worker after a stage.
  */
 export const ingestSteps = [
   'claimed',
@@ -32,7 +32,7 @@ export const ingestSteps = [
 
 export type IngestStep = (typeof ingestSteps)[number];
 
-/** The dependencies of a worker. It disposes none of them. */
+/** The dependencies of a worker. The worker disposes none of them. */
 export type IngestPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
@@ -40,7 +40,7 @@ export type IngestPorts = {
   readonly fetcher: ContentFetcher;
   /** `unguarded` is explicit if no policy is configured for documents. */
   readonly guard: DocumentGuard | 'unguarded';
-  /** An approved profile of the environment; undefined while it is not approved. */
+  /** An approved profile of the environment; undefined for a profile that is not approved at present. */
   readonly profileOf: (id: string) => EmbeddingProfile | undefined;
   readonly bounds: StoreBounds;
   readonly analyse: (text: string) => readonly string[];

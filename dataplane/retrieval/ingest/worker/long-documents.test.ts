@@ -15,7 +15,7 @@ import { testProfile } from '../testing/scripted-models.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import type { IngestStep } from './ingest-ports.ts';
 
-/** Cut into chunks of which six batches are full and the seventh is not. */
+/** Splits into six full batches of chunks and a seventh that is not full. */
 const long = Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(' ');
 const batches = 7;
 const never = new AbortController().signal;
@@ -74,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a document of many ba
     await dueNow();
     return buildNext(ingest.ports, { logger: unwrittenLogger, leaseMs: 30_000 }, never);
   };
-  /** How often each text was embedded, as the different numbers. */
+  /** How often each text was embedded, as the set of different counts. */
   const timesEmbedded = () => {
     const times = new Map<string, number>();
     for (const text of embeddings.answered.flatMap(({ texts }) => texts)) times.set(text, (times.get(text) ?? 0) + 1);

@@ -44,9 +44,9 @@ export async function prepareDocument(
 }
 
 /**
- * Only the blocks of a document leave this function: its parsed JSON takes many times its bytes, and other jobs of the worker
- * are processed while a policy judges and a model embeds. No two contents are parsed at the same time, because parsing and
- * cutting into blocks take one turn of the event loop.
+ * Only the blocks of a document leave this function: its parsed JSON takes many times its size in memory, and other
+ * jobs of the worker are processed while a policy judges and a model embeds. Two contents are never parsed at the same
+ * time, because parsing and splitting into blocks take one turn of the event loop.
  */
 async function readBlocks(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal) {
   const { content, metadata } = await readDocument(ports, job, signal);
@@ -62,7 +62,10 @@ function blocksOf(content: DocumentContent, mostUnits: number | undefined): Docu
   }
 }
 
-/** Judges every text of a document. @throws DocumentFault if it is denied, DependencyUnavailableError if it is not judged */
+/**
+ * Judges every text of a document. @throws DocumentFault if the document is denied, DependencyUnavailableError if it
+ * cannot be judged now
+ */
 export async function judgeDocument(
   { guard }: Pick<IngestPorts, 'guard'>,
   { tenant, collectionId }: DocumentScope,

@@ -14,7 +14,7 @@ import { prepareDocument } from './prepare-document.ts';
 /** `claim_over`: another worker has claimed the job, or a later job has ended it. */
 type Processed = 'done' | 'claim_over';
 
-/** Maximum number of attempts to commit while reindexes add versions in between. */
+/** Maximum number of attempts to commit while reindexes add versions meanwhile. */
 const mostCommits = 5;
 
 /**
@@ -58,7 +58,8 @@ async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: Abort
         condition: ownedBy(job, version),
         signal,
       });
-      // The claim is over, which the commit finds out, or the version has ended: the others still need their chunks.
+      // Either the claim has ended, which the commit detects, or only this version has ended: the other versions still
+      // need their chunks.
       if (chunks !== undefined) written.set(version, chunks);
     }
     const versions = [...written].map(([version, chunks]) => ({ version, chunks }));
@@ -74,8 +75,8 @@ function approvedProfile({ profileOf }: IngestPorts, id: string) {
 }
 
 /**
- * Allows writes while the claim is valid and the version takes new documents: both rows stay locked until the write has
- * committed. So nothing is written to a version after it has ended, when its chunks are removed.
+ * Allows writes while the claim is valid and the version accepts new documents: both rows are locked until the write
+ * has committed. So nothing is written to a version after its end, when its chunks are removed.
  */
 export function ownedBy(job: ClaimedJob, version: number): WriteCondition {
   return async (sql) => {

@@ -11,7 +11,7 @@ import type { IngestPorts } from './ingest-ports.ts';
 
 /** Largest content that is read, inline or fetched, in bytes. */
 const mostContentBytes = 64 * 1_024 * 1_024;
-/** Maximum number of values of one content: in memory, a value takes many times its bytes. */
+/** Maximum number of values of one content: in memory, a value takes many times its encoded size. */
 const mostValues = 1_000_000;
 
 type ReadDocument = { readonly content: DocumentContent; readonly metadata: JsonObject };

@@ -12,14 +12,14 @@ type WorkerOptions = {
   /** Number of concurrent jobs. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** How often the table is polled without a hint, milliseconds. */
+  /** How often the table is polled without a notification, milliseconds. */
   readonly pollMs: number;
   readonly onAttempt: (end: AttemptEnd) => void;
 };
 
 /**
- * Claims and processes jobs until it is disposed: on a hint, after a job, and at an interval, so that a lost hint only
- * delays a job. Disposing returns the jobs in progress without counting their deliveries.
+ * Claims and processes jobs until it is disposed: after a notification, after a job, and at an interval, so that a
+ * missed notification only delays a job. Disposing returns the jobs in progress without counting their deliveries.
  */
 export function runWorker(ports: IngestPorts, options: WorkerOptions): WorkLoop {
   const { logger, leaseMs } = options;

@@ -10,9 +10,9 @@ const answerSchema = z.object({
 });
 
 /**
- * Sends entries as log records of OTLP/HTTP with JSON. An answer that rejects records stores none: the same entries are
- * sent again, because an audit log without them would be incomplete.
- * @param url of the logs, usually with the path /v1/logs
+ * Sends entries as log records of OTLP/HTTP with JSON. If the answer rejects any record, none counts as stored: the
+ * same entries are sent again, because an audit log without them would be incomplete.
+ * @param url the address of the logs, usually with the path /v1/logs
  * @param token sent as bearer token; undefined sends none
  */
 export function createOtlpAuditReceiver(

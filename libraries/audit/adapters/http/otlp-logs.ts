@@ -36,9 +36,9 @@ const severities: Readonly<Record<AuditOutcome, { readonly number: number; reado
 };
 
 /**
- * Entries as log records: the body is the entry as `portcullis audit export` writes it, so that the chain can be proved from
- * the bodies; attributes are those parts that receivers select by.
- * @param entries of one chain
+ * Entries as log records: the body is the entry as `portcullis audit export` writes it, so that the chain can be proved
+ * from the bodies; the attributes are the parts by which receivers select entries.
+ * @param entries entries of one chain
  */
 export function logsRequest(chain: string, entries: readonly AuditEntry[], now: Date): LogsRequest {
   return {

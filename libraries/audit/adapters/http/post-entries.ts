@@ -11,7 +11,7 @@ const mostRetryAfterMs = 60_000;
 /** The text of an answer with status 2xx, or the reason of the failure. */
 type Posted = { readonly kind: 'answer'; readonly text: string } | Extract<AuditDelivery, { kind: 'failed' }>;
 
-/** One POST without redirects. Never rejects. `Retry-After` is honoured in seconds. */
+/** Sends one POST without redirects. Never rejects. `Retry-After` is honoured in seconds. */
 export async function postEntries(
   url: URL,
   call: { readonly body: string; readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },

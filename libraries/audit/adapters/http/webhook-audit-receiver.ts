@@ -5,10 +5,10 @@ import type { AuditReceiver } from '../../ports.ts';
 import { postEntries } from './post-entries.ts';
 
 /**
- * Sends entries as JSON lines, in the form of `portcullis audit export`, signed as Standard Webhooks prescribe:
+ * Sends entries as JSON lines, in the form of `portcullis audit export`, signed as Standard Webhooks prescribes:
  * `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256 over `webhook-id.webhook-timestamp.body`. A repeated
- * delivery of the same entries has the same `webhook-id`. Entries that have the numbers of earlier ones, because a dump was
- * restored, have another one. An answer of 2xx stores them.
+ * delivery of the same entries has the same `webhook-id`. If entries have the same numbers as earlier entries, because
+ * a dump was restored, the id is different. The entries count as stored after an answer of 2xx.
  * @param secret the key of the HMAC is its first word
  */
 export function createWebhookAuditReceiver(

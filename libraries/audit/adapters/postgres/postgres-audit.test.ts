@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
 
   test('a removal of many expired entries reads each of them only twice', async () => {
     await using database = await openTestDatabase();
-    // One connection, which reports its own statistics on request.
+    // A connection of its own, which reports its own statistics on request.
     await using alone = database.database.alone({ statementTimeoutMs: 10_000 });
     const log = await openPostgresAudit(alone, 'one');
     const batches = Array.from({ length: 10 }, (_, at) => at * 500);
@@ -155,7 +155,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in Post
     const before = await rowsRead();
     expect(await log.retain(new Date(start + 4_001), new Date(start + 9_000))).toBe(4_000);
     const read = (await rowsRead()) - before;
-    // The deletion reads them a second time; the last batch reads 500 that are kept.
+    // The deletion reads the deleted rows a second time; the last batch also reads 500 rows that are kept.
     expect(read).toBeGreaterThanOrEqual(4_000);
     expect(read).toBeLessThanOrEqual(2 * 4_000 + 500);
     expect(await breaksOf(log)).toEqual([]);

@@ -10,7 +10,7 @@ import { type AuditRow, entryOfRow } from './audit-row.ts';
 const auditTables = { schema: 'audit', folder: new URL('./migrations/', import.meta.url) } as const;
 /** Triggers that keep entries from being changed. */
 const triggers = ['entries_append_only', 'entries_not_truncated'];
-/** Entries that one statement adds or removes. */
+/** Number of entries that one statement adds or removes. */
 const batch = 500;
 /** Maximum number of sources that one call removes. */
 const mostForgotten = 20 * batch;
@@ -35,8 +35,8 @@ export async function openPostgresAudit(database: Database, chain: string): Prom
 }
 
 /**
- * The schema of the audit log of a service. Without its triggers entries could be changed, and without the row of the chain
- * none can be added.
+ * The schema of the audit log of a service. Without its triggers entries could be changed, and without the row of the
+ * chain no entry can be added.
  */
 export function watchedAudit(chain: string): WatchedSchema {
   return {
@@ -147,7 +147,7 @@ async function append(sql: TransactionSql, chain: string, contents: readonly Aud
   await addAfter(sql, chain, await lockHead(sql, chain), contents);
 }
 
-/** The newest entry of a chain, which no other transaction can extend until this one ends. */
+/** Locks the newest entry of a chain, so that no other transaction can extend the chain until this one ends. */
 async function lockHead(sql: TransactionSql, chain: string): Promise<LockedHead> {
   const [head] = await sql<LockedHead[]>`
     select number, hash, removed_number from audit.chains where chain = ${chain} for update`;
@@ -177,16 +177,21 @@ async function addAfter(
   await sql`update audit.chains set number = ${number}, hash = ${hash} where chain = ${chain}`;
 }
 
-/** Removes one batch from the start of a chain, and records in the same transaction up to where. */
+/**
+ * Removes one batch from the start of a chain, and records in the same transaction the number of the last removed
+ * entry.
+ */
 async function removeOldest(sql: TransactionSql, chain: string, before: Date, now: Date): Promise<number> {
   const head = await lockHead(sql, chain);
   const from = Number(head.removed_number);
-  // By numbers alone: a search by time reads all expired entries or all kept ones, while every writer waits.
+  // Entries are selected by number only: a search by time would read all expired entries or all kept ones, while every
+  // writer waits.
   const oldest = await sql<(Head & { is_expired: boolean })[]>`
     select number, hash, time < ${before.toISOString()} as is_expired from audit.entries
     where chain = ${chain} and number > ${from} and number <= ${from + batch} and number < ${head.number}
     order by number`;
-  // Entries are removed from the start up to the first one that is kept, so that the rest stays one chain.
+  // Entries are removed from the start of the chain up to the first entry that is kept, so that the rest is still one
+  // chain.
   const firstKept = oldest.findIndex((entry) => !entry.is_expired);
   const expired = firstKept === -1 ? oldest : oldest.slice(0, firstKept);
   const last = expired.at(-1);
@@ -199,7 +204,10 @@ async function removeOldest(sql: TransactionSql, chain: string, before: Date, no
   return expired.length;
 }
 
-/** The entry about removed entries: `after.digest` is the hash of the last removed entry, which the first kept one names. */
+/**
+ * The entry about a removal: `after.digest` is the hash of the last removed entry, to which the first kept entry
+ * refers.
+ */
 function retention(chain: string, hash: string, count: number, now: Date): AuditContent {
   return {
     time: now.toISOString(),

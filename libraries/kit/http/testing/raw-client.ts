@@ -11,7 +11,7 @@ type RawAnswer = {
 type RawClient = AsyncDisposable & {
   readonly socket: Socket;
   send(text: string | Uint8Array): void;
-  /** The next complete response, including an interim one (100). A response without a length is an error. */
+  /** The next complete response, including an interim response (100). A response without a length is an error. */
   answer(): Promise<RawAnswer>;
   /** Resolves when the server has closed the connection, with the bytes that were not read as responses. */
   closed(): Promise<string>;

@@ -1,4 +1,4 @@
-/** A child process for tests: each line of its standard input is a job as JSON, and it answers with one line. */
+/** A child process for tests: each line of its standard input is a job as JSON, which is answered with one line. */
 import { streamLines } from '../stream-lines.ts';
 
 type LineJob = {
@@ -6,7 +6,7 @@ type LineJob = {
   readonly out?: number;
   /** Whether the process ends without an answer. */
   readonly ends?: boolean;
-  /** Whether there is no answer. */
+  /** Whether the process sends no answer. */
   readonly hangs?: boolean;
   /** Whether the answer has no line feed. */
   readonly isOpen?: boolean;

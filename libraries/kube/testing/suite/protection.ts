@@ -73,7 +73,8 @@ export function testProtection(client: ClientSource): void {
       });
       const confirmed = await patchUnguarded(client(), 'weaken', set({ ...base, ...members }));
       expect(confirmed.spec).toEqual({ ...base, ...members });
-      // A return to the former alias and gateway ends the present alias, which needs a confirmation; more protection needs none.
+      // Going back to the former alias and gateway ends the present alias, which needs a confirmation; a change to more
+      // protection needs no confirmation.
       await patchUnguarded(client(), 'weaken', set({ ...confirmed.spec, model, gateway: base.gateway }));
       await client().patch(bindings, 'weaken', set(whole));
     }

@@ -47,7 +47,7 @@ export async function collect(client: KubeClient, resourceVersion: string, count
   return seen;
 }
 
-/** Repeats a check until it passes; fails with its last error after 20 seconds. */
+/** Repeats a check until it passes; fails with the last error of the check after 20 seconds. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (true) {

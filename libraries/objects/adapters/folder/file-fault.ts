@@ -8,7 +8,7 @@ const faults: ReadonlyMap<string, ObjectsFault> = new Map([
   ['EACCES', 'denied'],
   ['EPERM', 'denied'],
   ['EROFS', 'denied'],
-  // A symbolic link in the place of a file.
+  // The error for a symbolic link where a file is expected.
   ['ELOOP', 'denied'],
 ]);
 
@@ -16,7 +16,7 @@ export function faultOf(error: unknown): ObjectsFault {
   return faults.get(codeOf(error instanceof FileWriteError ? error.cause : error)) ?? 'unreachable';
 }
 
-/** Whether there is no file; a file in the place of a folder of the path means the same. */
+/** Whether a file does not exist; a file where the path expects a folder means the same. */
 export function isNoFile(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 }

@@ -10,7 +10,8 @@ import { objectFiles } from './object-files.ts';
 
 /**
  * Objects as files of a folder, which must exist. A file is written under a temporary name, flushed to the disk and
- * renamed, so that a reader, or the machine after a power loss, sees the whole file or none. No symbolic link is read.
+ * renamed, so that a reader, or the machine after a power loss, sees the whole file or no file. No symbolic link is
+ * read.
  */
 export function createFolderObjects(root: string): ObjectStore {
   const pathOf = (key: string): string => {

@@ -23,7 +23,7 @@ export async function* objectFiles(root: string, prefix: string): AsyncGenerator
 
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   const entries = (await readdir(folder, { withFileTypes: true }).catch(unlessAbsent)) ?? [];
-  // A slash comes after a dot and a hyphen: `a-b` is before `a/b`.
+  // In the order of keys a slash follows a dot and a hyphen: `a-b` is before `a/b`.
   const named = entries.map((entry) => ({ entry, name: entry.isDirectory() ? `${entry.name}/` : entry.name }));
   return named.sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ entry }) => entry);
 }

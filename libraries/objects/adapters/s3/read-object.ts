@@ -18,7 +18,7 @@ export async function readObject(
 ): Promise<Uint8Array | undefined> {
   const ended = Promise.withResolvers<never>();
   const end = (): void => ended.reject(new ObjectsUnavailableError('unreachable'));
-  // If the read has ended before, no other handler receives the rejection.
+  // If the read has already ended, no other handler receives the rejection.
   ended.promise.catch(() => undefined);
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();

@@ -20,15 +20,17 @@ export type S3Options = {
   };
   /** `https://endpoint/bucket` by default; with false `https://bucket.endpoint`. */
   readonly pathStyle?: boolean;
-  /** PEM file of the only trusted certificates, read at the start; those of the system when absent. */
+  /** PEM file with the only trusted certificates, read at the start; when absent, those of the system. */
   readonly caFile?: string;
-  /** Timeout of a request with its answer, milliseconds; 30,000 by default. */
+  /** Timeout of a request including its answer, milliseconds; 30,000 by default. */
   readonly timeoutMs?: number;
 };
 
 /** Connections at a time. */
 const maxSockets = 32;
-/** Objects up to this size are stored by one request, which S3 executes atomically; S3 allows no larger one. */
+/**
+ * Objects up to this size are stored by one request, which S3 executes atomically; S3 does not allow a larger request.
+ */
 const partSize = 5 * 1_024 ** 3;
 
 export type S3Client = Disposable & {
@@ -36,7 +38,10 @@ export type S3Client = Disposable & {
   current(): Promise<Client>;
 };
 
-/** The client of the package, with a timeout for each request. Its retries are off: they write to the terminal. */
+/**
+ * Creates the client of the package, with a timeout for each request. Its retries are off, because they write to the
+ * terminal.
+ */
 export async function createS3Client(options: S3Options): Promise<S3Client> {
   // Imported on demand: most processes have no objects in S3.
   const { Client } = await import('minio');

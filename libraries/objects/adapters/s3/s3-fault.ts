@@ -14,13 +14,15 @@ const faults: ReadonlyMap<string, ObjectsFault> = new Map([
   ['XMinioStorageFull', 'full'],
 ]);
 
-/** Why a call of the store failed. Errors of the package contain requests and keys, and are not passed on. */
+/**
+ * The reason why a call of the store failed. Errors of the package contain requests and keys, and are not passed on.
+ */
 export function unavailable(error: unknown): ObjectsUnavailableError {
   if (error instanceof ObjectsUnavailableError) return error;
   return new ObjectsUnavailableError(faults.get(codeOf(error)) ?? 'unreachable');
 }
 
-/** Whether the store answers that there is no such object. */
+/** Whether the store answered that the object does not exist. */
 export function isNoSuchKey(error: unknown): boolean {
   return codeOf(error) === 'NoSuchKey';
 }

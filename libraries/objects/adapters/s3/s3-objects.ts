@@ -8,7 +8,7 @@ import { unavailable } from './s3-fault.ts';
 /** An existing bucket, and the prefix of all keys: '' or segments that each end with a slash. */
 type S3Place = { readonly bucket: string; readonly prefix: string };
 
-/** Objects in a bucket of S3. Opening it sends nothing. */
+/** Objects in a bucket of S3. Opening the store sends no request. */
 export async function openS3Objects(options: S3Options, { bucket, prefix }: S3Place): Promise<ObjectStore> {
   checkPrefix(prefix);
   const client = await createS3Client(options);

@@ -9,8 +9,8 @@ export type NatsCredentials =
   | { readonly kind: 'password'; readonly user: string; readonly file: string };
 
 /**
- * Reads the file for every connection, so that a rotated credential needs no restart. While the file cannot be used, the
- * last one is sent: an authenticator that throws would permanently end the driver's attempts to connect.
+ * Reads the file for every connection, so that a rotated credential needs no restart. While the file cannot be used,
+ * the last credential is sent: if the authenticator threw an error, the driver would never try to connect again.
  * @throws the error of the file system or the driver if the file cannot be used now
  */
 export function authenticatorOf(

@@ -5,7 +5,7 @@ import type { NatsStream } from './nats-stream.ts';
 /** Pauses between attempts to receive hints again, milliseconds. */
 const pauses = { firstMs: 100, maxMs: 10_000, resetAfterMs: 40_000 } as const;
 
-/** Receives the hints of one topic for all its subscribers in this client. */
+/** Receives the notifications of one topic for all of its subscribers in this client. */
 export class FollowedTopic {
   readonly #stream: NatsStream;
   readonly #topic: string;
@@ -30,7 +30,7 @@ export class FollowedTopic {
     return this.#begun;
   }
 
-  /** How many subscribers are left. */
+  /** Removes a subscriber. @returns how many subscribers are left */
   remove(subscriber: () => void): number {
     this.#subscribers.delete(subscriber);
     return this.#subscribers.size;

@@ -5,8 +5,9 @@ import { type NatsOptions, NatsStream } from './nats-stream.ts';
 const tooLarge = 10_054;
 
 /**
- * A stream of NATS JetStream that keeps every message for a time. The subject of a message is the name of the stream, a full stop
- * and the topic, which has no full stop. It connects with the first message, and again after each loss.
+ * A stream of NATS JetStream that keeps every message for a time. The subject of a message is the name of the stream, a
+ * full stop and the topic, which has no full stop. The client connects with the first message, and reconnects after
+ * each loss.
  */
 export function createNatsLog(options: NatsOptions, keptHours: number): MessageLog {
   const stream = new NatsStream(options, { hours: keptHours });

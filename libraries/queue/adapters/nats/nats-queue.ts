@@ -10,8 +10,8 @@ export type { NatsOptions } from './nats-stream.ts';
 const keptHours = 24;
 
 /**
- * Hints in a stream of NATS JetStream, which keeps the last hint of each topic. It connects with the first call, and
- * reconnects after each loss.
+ * Notifications in a stream of NATS JetStream, which keeps the last notification of each topic. The client connects
+ * with the first call, and reconnects after each loss.
  */
 export function createNatsQueue(options: NatsOptions): HintQueue {
   const stream = new NatsStream(options, { mostOfSubject: 1, hours: keptHours });
@@ -47,7 +47,7 @@ export function createNatsQueue(options: NatsOptions): HintQueue {
   };
 }
 
-/** Errors of the driver may quote addresses and are not passed on. */
+/** Errors of the driver may quote addresses, so that they are not passed on. */
 async function available<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -5,23 +5,29 @@ import type { LoggedMessage } from '../../ports.ts';
 import { authenticatorOf, type NatsCredentials } from './credentials.ts';
 
 export type NatsOptions = {
-  /** `nats://host:port`, or `tls://host:port`, which never continues without TLS; several servers of one cluster. */
+  /**
+   * Addresses `nats://host:port`, or `tls://host:port`, which never continues without TLS; several servers belong to
+   * one cluster.
+   */
   readonly servers: readonly string[];
-  /** Name of the stream, created if absent: letters, digits, `_` and `-`. Its subjects begin with the name. */
+  /**
+   * Name of the stream, which is created if it is absent: letters, digits, `_` and `-`. Its subjects begin with the
+   * name.
+   */
   readonly stream: string;
   /** Copies of the stream in a cluster of servers; 1 by default. An existing stream is not changed. */
   readonly replicas?: number;
   readonly credentials?: NatsCredentials;
   /** Files in PEM that are read for every connection. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** Shown in the server's list of connections. */
+  /** The name of the client in the server's list of connections. */
   readonly clientName: string;
   /** Timeout of a connection attempt and of a request, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
 };
 
 const usualTimeoutMs = 5_000;
-/** A server that answers no ping for twice this time counts as lost, milliseconds. */
+/** A server that does not answer a ping for twice this time counts as lost, milliseconds. */
 const pingMs = 10_000;
 const reconnectMs = 500;
 /** A pull ends after this time and is repeated; the server sends heartbeats twice as often. */
@@ -35,7 +41,7 @@ type Drivers = {
 type Link = Drivers & {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
-  /** Aborted, and replaced by another one, each time a lost connection is restored. */
+  /** Aborted, and replaced by a new controller, each time a lost connection is restored. */
   lost: AbortController;
 };
 
@@ -44,12 +50,12 @@ type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSign
 
 /** The retention of a stream; an existing stream is not changed. */
 type StreamRetention = {
-  /** Maximum number of messages of one subject; all when absent. */
+  /** Maximum number of messages of one subject; no limit when absent. */
   readonly mostOfSubject?: number;
   readonly hours: number;
 };
 
-/** A stream of messages, over one connection that the driver opens again after each loss. */
+/** A stream of messages over one connection, which the driver reopens after each loss. */
 export class NatsStream implements AsyncDisposable {
   readonly #options: NatsOptions;
   readonly #retention: StreamRetention;
@@ -62,8 +68,8 @@ export class NatsStream implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the server has stored a message, an empty one when absent; within two minutes the server drops a message whose
-   * id it has. Rejects with an error of the driver.
+   * Resolves when the server has stored a message, which is empty when absent. The server drops a message whose id it
+   * has received within the last two minutes. Rejects with an error of the driver.
    */
   async publish(topic: string, message?: LoggedMessage): Promise<void> {
     const link = await this.#open();
@@ -82,7 +88,7 @@ export class NatsStream implements AsyncDisposable {
     }
   }
 
-  /** Receives the kept message of a topic, then every later one. Rejects with an error of the driver. */
+  /** Receives the kept message of a topic, then every later message. Rejects with an error of the driver. */
   async receive(topic: string): Promise<Reception> {
     const link = await this.#open();
     const { signal: lost } = link.lost;
@@ -99,8 +105,8 @@ export class NatsStream implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true;
     const link = await this.#link?.catch(() => undefined);
-    // The driver ignores the error of a write to a socket that the server has closed, but not once it closes the socket
-    // itself: then the error would be uncaught. Pending writes come first.
+    // The driver ignores the error of a write to a socket that the server has closed, but once the driver itself closes
+    // the socket, the error would be uncaught. Therefore pending writes are awaited first.
     await pendingWrites();
     await link?.connection.close();
   }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FgaApiError } from '@openfga/sdk';
 
-/** Attempts of a change that conflicts with another one of the same tuples. */
+/** Maximum number of attempts of a change that conflicts with another change of the same tuples. */
 const conflictTries = 8;
 const conflictMs = 20;
-/** Time after which no further attempt of a change begins, milliseconds. */
+/** Time after which no more attempts of a change are started, milliseconds. */
 const conflictLimitMs = 15_000;
 /** Pause before the repetition of a read, milliseconds. The time that the server requests can be half an hour. */
 const readPauseMs = 100;

@@ -12,8 +12,8 @@ type Questions = {
 };
 
 /**
- * Checks of one call, and calls at the same time. 50 checks are the limit of a server with default settings. One that follows
- * parents is many reads, and the server ends a call after 3 seconds.
+ * Number of checks in one call, and number of concurrent calls. A server with default settings allows 50 checks. A
+ * check that follows parents needs many reads, and the server ends a call after 3 seconds.
  */
 const paces = {
   granted: { maxBatchSize: 50, maxParallelRequests: 4 },

@@ -1,10 +1,10 @@
-/** Contextual tuples of one check: the limit of the server, which no setting raises. */
+/** Maximum number of contextual tuples in one check; no setting of the server raises this limit. */
 const mostClaims = 100;
 
 /**
- * The claimed groups in parts that a check may have. A right follows from one claim at a time, because the model only unites,
- * so that a subject has it if a check with one of the parts allows it.
- * @returns at least one part, which is empty without a claim
+ * The claimed groups in parts that a check may have. The model has only unions, so that a right always follows from a
+ * single claim: a subject has the right if a check with one of the parts allows it.
+ * @returns at least one part; without claims, one empty part
  */
 export function claimParts(claimed: readonly string[]): readonly (readonly string[])[] {
   const count = Math.max(1, Math.ceil(claimed.length / mostClaims));

@@ -2,7 +2,7 @@ import { ruleOf } from '../../model.ts';
 import { membersOfGroup } from '../../tenant-object.ts';
 import type { Tuple } from '../../tuple.ts';
 
-/** Look-ups of one question at a time. */
+/** Number of concurrent look-ups of one question. */
 const lookUpsAtOnce = 16;
 
 type TupleQuestion = Tuple & { readonly claimed: readonly string[] };
@@ -10,14 +10,15 @@ type TupleQuestion = Tuple & { readonly claimed: readonly string[] };
 type TuplePorts = {
   /** Whether the store has exactly this tuple. */
   readonly hasTuple: (tuple: Tuple) => Promise<boolean>;
-  /** Every group that has the subject or a claimed group as a member, and the claimed ones. */
+  /** Every group of which the subject or a claimed group is a member, and the claimed groups themselves. */
   readonly groups: () => Promise<readonly string[]>;
 };
 
 /**
- * Whether a subject has a relation that only tuples give, to an object that is no group. A tuple of the object is looked up for the
- * subject, for each claimed group, and then for each group that has one of them as a member. No other tuple of the object is
- * read, so that a hidden object costs the same requests, and the same rows, as a missing one.
+ * Whether a subject has a relation that only tuples grant, to an object that is not a group. A tuple of the object is
+ * looked up for the subject, for each claimed group, and then for each group of which one of these is a member. No
+ * other tuple of the object is read, so that a hidden object costs the same requests, and the same rows, as a missing
+ * one.
  * @throws RelationsModelError too_complex for more groups than the walk visits
  */
 export async function holdsByTuple({ hasTuple, groups }: TuplePorts, question: TupleQuestion): Promise<boolean> {

@@ -10,7 +10,10 @@ const tuple = { subject: 'user:ann', relation: 'view', object: 'agent:support' }
 
 type Answer = readonly [number, object];
 
-/** A server that opens a store of OpenFGA, and gives the next of these answers to every other request; the last one again and again. */
+/**
+ * A server that opens a store of OpenFGA, and answers every other request with the next of these answers; the last
+ * answer is repeated.
+ */
 async function serve(answers: readonly Answer[]) {
   const opening: readonly (readonly [RegExp, object])[] = [
     [/^\/stores\?/, { stores: [{ id: '01KB000000000000000000000A', name: 'portcullis' }], continuation_token: '' }],

@@ -34,13 +34,13 @@ type OpenFgaOptions = {
   readonly tokenFile?: Pick<TokenFile, 'first'>;
   /** Timeout of one call, milliseconds; 5,000 by default. */
   readonly timeoutMs?: number;
-  /** Maximum number of pairs of object and relation that one list visits; `largestReach` by default. */
+  /** Maximum number of pairs of object and relation that one list visits; by default `largestReach`. */
   readonly mostReached?: number;
 };
 
 /**
  * Maximum number of groups that a check of a granted relation walks through: a refused caller costs about one request
- * for each of them, and one for each checked relation.
+ * for each group, and one for each checked relation.
  */
 const largestWalkOfCheck = 1_000;
 
@@ -254,7 +254,8 @@ function keyOf({ subject, relation, object }: Tuple): { user: string; relation: 
 
 /**
  * The claimed store of the installation; if there is none, or it no longer exists, the oldest store with the name, else
- * a new one. A replica that claims late uses the earlier claim; a store that it created for that is left unused.
+ * a new one. A replica that claims late uses the earlier claim; the store that it has created for its own claim stays
+ * unused.
  */
 async function openStore(client: OpenFgaClient, { url, storeName, stores }: OpenFgaOptions): Promise<string> {
   const key = JSON.stringify([addressOf(url), storeName]);

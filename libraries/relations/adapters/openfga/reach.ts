@@ -8,12 +8,12 @@ export type ReadTuples = (subject: string, type: ObjectType) => Promise<readonly
 /** Maximum number of pairs of object and relation that one call visits. */
 export const largestReach = 10_000;
 
-/** Tuples that one walk reads at a time. */
+/** Number of tuples that one walk reads concurrently. */
 const readsAtOnce = 16;
 
 type WalkPorts = {
   readonly read: ReadTuples;
-  /** `largestReach`, or less. */
+  /** Maximum number of visited pairs; `largestReach` or less. */
   readonly most: number;
 };
 type Reached = Pick<Tuple, 'object' | 'relation'>;

@@ -2,13 +2,13 @@ import { type Database, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { RelationsUnavailableError } from '../../relations-error.ts';
 
-/** The OpenFGA store of an installation: all replicas use the same one at any time. */
+/** The OpenFGA store of an installation: at any time all replicas use the same store. */
 export type StoreRegistry = {
-  /** Undefined if no store was claimed. */
+  /** The claimed store; undefined if no store was claimed. */
   find(key: string): Promise<string | undefined>;
   /**
-   * Claims a store instead of the found one. Of concurrent and late claims exactly one wins.
-   * @returns the store of the winning claim
+   * Claims a store instead of the found one. Of all concurrent and late claims, exactly one is accepted.
+   * @returns the store of the accepted claim
    */
   claim(key: string, storeId: string, instead: string | undefined): Promise<string>;
 };

@@ -10,8 +10,8 @@ type ClosureQuestion = {
   readonly relation: string;
   readonly object: string;
   /**
-   * Maximum number of pairs of object and relation, or groups of the caller; `size` of the answer is larger if there
-   * are more.
+   * Maximum number of pairs of object and relation, or of groups of the caller; if there are more, `size` of the answer
+   * is larger.
    */
   readonly mostPairs: number;
 };
@@ -19,10 +19,10 @@ type ClosureQuestion = {
 type ClosureAnswer = { readonly found: boolean; readonly size: number };
 
 /**
- * Whether a holder has the relation. A relation that only tuples give, as the rights on agents, mostly comes from a tuple of
- * the object itself, which one look-up in the index finds. Otherwise the groups of the caller are searched, not those of the
- * object, so that a hidden object takes the same time as a missing one. The closure of the other relations starts at the
- * object. Each is one statement, so that it sees one snapshot.
+ * Whether a holder has the relation. A relation that only tuples grant, such as a right on an agent, mostly comes from
+ * a tuple of the object itself, which one look-up in the index finds. Otherwise the groups of the caller are searched,
+ * not those of the object, so that a hidden object takes the same time as a missing one. The closure of the other
+ * relations starts at the object. Each search is one statement, so that it sees one snapshot.
  */
 export async function checkClosure(sql: Sql, question: ClosureQuestion): Promise<ClosureAnswer> {
   const type = question.object.slice(0, question.object.indexOf(':')) as ObjectType;
@@ -34,7 +34,7 @@ export async function checkClosure(sql: Sql, question: ClosureQuestion): Promise
   return { found: objects.length > 0, size };
 }
 
-/** Whether a tuple of the object itself gives the relation to a holder. */
+/** Whether a tuple of the object itself grants the relation to a holder. */
 async function hasTuple(sql: Sql, { holders, relation, object }: ClosureQuestion): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (

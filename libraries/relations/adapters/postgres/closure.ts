@@ -1,8 +1,8 @@
 import { model, type RelationRule } from '../../model.ts';
 
 /**
- * The rules by which a relation follows from another one, as columns of equal length for `unnest`: `via` is empty for a
- * relation to the same object, else it is the relation to the other object.
+ * The rules by which a relation follows from another relation, as columns of equal length for `unnest`: `via` is empty
+ * for a relation to the same object, else it is the relation that leads to the other object.
  */
 type ClosureRules = {
   readonly type: readonly string[];

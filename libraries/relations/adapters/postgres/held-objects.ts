@@ -5,19 +5,20 @@ import { closureRules } from './closure.ts';
 
 type Found = { readonly size: number; readonly objects: readonly string[] };
 
-/** Holders of tuples that count for a question: a subject, and the members of its groups. */
+/** Holders whose tuples count for a question: a subject, and the members of its groups. */
 type Holding = {
-  /** The subject itself, and one entry for the members of each group that it claims (`group:…#member`). */
+  /** The subject itself, and one entry for the members of each group that the subject claims (`group:…#member`). */
   readonly holders: readonly string[];
   readonly relation: string;
-  /** Maximum number of holders, with those of nested groups; `size` of an answer is larger if there are more. */
+  /** Maximum number of holders, including those of nested groups; if there are more, `size` of an answer is larger. */
   readonly mostHolders: number;
 };
 
 /**
- * The next objects of a type to which a holder has the relation by a tuple. One statement, so that it sees one snapshot.
- * It reads a range of the index for each holder, so that tuples of others cost nothing. `distinct on` is never hashed, so that
- * the objects of one holder stay in their order. They are one text: the driver reads a hundred thousand rows much more slowly.
+ * The next objects of a type to which a holder has the relation by a tuple. This is one statement, so that it sees one
+ * snapshot. The statement reads a range of the index for each holder, so that tuples of others cost nothing. `distinct
+ * on` is never hashed, so that the objects of one holder stay in their order. All objects are returned as one text,
+ * because the driver reads a hundred thousand rows much more slowly.
  */
 export async function nextHeld(
   sql: Sql,
@@ -43,7 +44,7 @@ export async function nextHeld(
 }
 
 /**
- * The objects among these to which a holder has the relation by a tuple. One statement, so that it sees one snapshot.
+ * The given objects to which a holder has the relation by a tuple. This is one statement, so that it sees one snapshot.
  */
 export async function heldAmong(
   sql: Sql,
@@ -61,10 +62,11 @@ export async function heldAmong(
 }
 
 /**
- * The objects among these to which a holder has the relation: by a tuple, by other relations or by parents. One
- * statement, so that it sees one snapshot. It starts at the objects, and does not follow their groups: those of the
- * holders are known.
- * @returns `size` counts holders, or pairs of object and relation that the objects lead to; above `mostHolders` nothing is known
+ * The given objects to which a holder has the relation: by a tuple, by other relations or by parents. This is one
+ * statement, so that it sees one snapshot. The search starts at the objects, and does not follow their groups, because
+ * the groups of the holders are known.
+ * @returns `size` counts holders, or pairs of object and relation that were reached from the objects; above
+ * `mostHolders` the result is not known
  */
 export async function heldByRules(
   sql: Sql,

@@ -14,7 +14,10 @@ import { relationsSuite } from '../../testing/relations-suite.ts';
 import { openPostgresRelations } from './postgres-relations.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreSQL'), () => {
-  /** Databases that are not in use. A test empties its database at its end, which is faster than a new one. */
+  /**
+   * Databases that are not in use. A test empties its database at its end, which is faster than creating a new
+   * database.
+   */
   const unused: TestDatabase[] = [];
   afterAll(async () => {
     for (const opened of unused) await opened[Symbol.asyncDispose]();
@@ -50,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('relations in PostgreS
   test('batched checks that lead to more pairs of object and relation than one statement visits are made one by one', async () => {
     await using relations = await openEmpty();
     const chain = Array.from({ length: 10 }, (_one, at) => `collection:chain-${at}`);
-    // Each has 33 pairs, with those of its parents: together they are more than 10,000.
+    // Each child has 33 pairs including those of its parents: together the children exceed 10,000 pairs.
     const children = Array.from({ length: 304 }, (_one, at) => `collection:child-${at}`);
     const parents = [
       ...chain.slice(1).map((object, at) => ({ subject: chain[at] ?? '', relation: 'parent', object })),

@@ -21,7 +21,7 @@ import { heldAmong, heldByRules, nextHeld } from './held-objects.ts';
 
 /** The schema of the tuples, and its migrations. */
 export const tupleTables = { schema: 'relations', folder: new URL('./migrations/', import.meta.url) } as const;
-/** Maximum number of pairs of object and relation that one check visits; a chain that needs more is refused. */
+/** Maximum number of pairs of object and relation that one check visits; a check that needs more is refused. */
 const largestClosure = 10_000;
 const allRelations = [...new Set(Object.values(model).flatMap((relations) => Object.keys(relations)))];
 
@@ -96,7 +96,7 @@ function postgresRelations(sql: Sql): Relations {
       );
       if (size > largestClosure) {
         if (isGranted) throw tooComplex();
-        // Each object alone has the bound of `check`.
+        // The objects are checked one by one, because each object alone has the bound of `check`.
         return await checkAlone();
       }
       const held = new Set(found);
@@ -192,7 +192,7 @@ async function objectsOfHolders(
 
 /**
  * Every pair of object and relation that the holders have: by their own tuples with one of the relations, by groups, by
- * other relations and by parents. One statement, so that it sees one snapshot.
+ * other relations and by parents. This is one statement, so that it sees one snapshot.
  */
 async function reachedFrom(
   sql: Sql,
@@ -269,7 +269,7 @@ function readCursor(text: string): Tuple {
       return { object, relation, subject };
     }
   } catch {
-    // The cursor is invalid: it is not JSON.
+    // The cursor is invalid, because it is not JSON.
   }
   throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
 }

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mostDimensions, mostRows, VectorMemory, vectorBytes } from './vector-memory.ts';
 
-/** Products of 32-bit numbers, added in the order of the vector instructions, are at most this far from exact ones. */
+/**
+ * Products of 32-bit numbers, added in the order of the vector instructions, differ from exact products by at most this
+ * value.
+ */
 const tolerance = 1e-5;
 
 test('dot products of random vectors equal those of a plain loop, whatever their number of dimensions', () => {

@@ -6,7 +6,7 @@ declare const WebAssembly: {
 };
 
 export type WasmMemory = {
-  /** Replaced by another buffer when the memory grows. */
+  /** The buffer of the memory, which is replaced by another buffer when the memory grows. */
   readonly buffer: ArrayBuffer;
   /** @throws RangeError past the maximum, or if the machine has no memory left */
   grow(pages: number): number;
@@ -19,9 +19,9 @@ export const pageBytes = 65_536;
 export const stepBytes = 64;
 
 /**
- * Writes the dot products of a vector with others; all arguments are addresses in bytes but `count`, at least 1, and
- * `bytes`, the padded size of each vector. `rows` holds the addresses of the others as 32 bits, `results` gets 32-bit
- * floating-point numbers.
+ * Writes the dot products of a vector with others; all arguments are addresses in bytes except `count`, which is at
+ * least 1, and `bytes`, the padded size of each vector. `rows` contains the 32-bit addresses of the other vectors;
+ * 32-bit floating-point numbers are written to `results`.
  */
 export type DotProducts = (rows: number, count: number, query: number, bytes: number, results: number) => void;
 
@@ -35,8 +35,8 @@ export function openDotProducts(pages: { initial: number; maximum: number }): {
   return { memory, dotProducts };
 }
 
-// Opcodes of the WebAssembly core specification 2.0, chapter 5.4, of which this module is assembled: V8 does not use
-// the vector instructions of a processor for JavaScript, and with them a scan takes a fifth of the time.
+// Opcodes of the WebAssembly core specification 2.0, chapter 5.4, from which this module is assembled: for JavaScript,
+// V8 does not use the vector instructions of a processor, with which a scan takes a fifth of the time.
 const i32 = 0x7f;
 const v128 = 0x7b;
 const empty = 0x40;

@@ -219,7 +219,7 @@ describe('the embedded search index', () => {
       expect(await world.index.preload('b', neverAborted)).toBe(isLoaded);
       const loaded = () => ['a', 'b', 'c'].filter((name) => world.index.appliedThrough(name) !== undefined);
       expect(loaded()).toEqual(isLoaded ? ['a', 'b'] : ['a']);
-      // A preloaded partition is evicted before one that a query used.
+      // A preloaded partition is evicted before a partition that a query used.
       await found(world, 'c', 1n);
       expect(loaded()).toEqual(isLoaded ? ['a', 'c'] : ['c']);
     }

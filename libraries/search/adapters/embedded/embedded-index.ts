@@ -20,8 +20,9 @@ type EmbeddedOptions = {
 
 type EmbeddedIndex = SearchIndex & {
   /**
-   * Loads a partition ahead of its first query, if it fits into memory with those already loaded. No partition is evicted for it.
-   * @returns whether it is in memory, or is being loaded
+   * Loads a partition ahead of its first query, if it fits into memory with those already loaded. No other partition is
+   * evicted for this.
+   * @returns whether the partition is in memory, or is being loaded
    * @throws SearchUnavailableError
    */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
@@ -93,7 +94,7 @@ export function openEmbeddedIndex({ source, mostBytes, refusedMs }: EmbeddedOpti
     mostCandidates: Number.POSITIVE_INFINITY,
     candidates,
     async write() {
-      // Nothing to do: this engine reads changes from its source.
+      // This engine reads changes from its source, so that this method does nothing.
     },
     async drop(name) {
       partitions.remove(name);

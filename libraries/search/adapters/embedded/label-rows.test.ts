@@ -19,7 +19,7 @@ function raised(rows: LabelRows, labels: readonly string[]): readonly number[] {
   return [...flags.keys()].filter((row) => flags[row] === 1);
 }
 
-/** The rows with one of the labels, by looking at each row. */
+/** The rows with one of the labels, found by checking each row. */
 function expected(labels: readonly string[]): readonly number[] {
   return [...labelled.keys()].filter((row) => [...(labelled[row] ?? []), 'shared'].some((one) => labels.includes(one)));
 }
@@ -44,7 +44,7 @@ test('the rows of labels are found in any order, with unknown and repeated label
   for (const labels of lists) expect(raised(rows, labels)).toEqual(expected(labels));
 });
 
-test('a row that is added later to a known label is found, and one with a new label only by it', () => {
+test('a row that is added later to a known label is found, and a row with a new label is found only by that label', () => {
   const rows = new LabelRows();
   rows.add(['a', 'b'], 0);
   rows.add(['c'], 1);

@@ -2,7 +2,7 @@ import { ownString } from '../../own-string.ts';
 
 type Label = { readonly text: string; readonly place: number; readonly rows: number[] };
 
-/** Labels at which a search looks before it looks a label up: those of one entry and of the entry after it. */
+/** How many labels a search compares before it looks a label up: the labels of one entry and of the next entry. */
 const lookAhead = 4;
 
 /** Rows by their labels. */
@@ -22,9 +22,9 @@ export class LabelRows {
   }
 
   /**
-   * Sets the flag of each row that has one of the labels. Entries are loaded in the order of their ids, and a caller with
-   * many rights names labels in that order: the next label is mostly near the one before it, and comparing two texts
-   * takes a tenth of the time of a look-up, which computes a hash of a text that is new in each request.
+   * Sets the flag of each row that has one of the labels. Entries are loaded in the order of their ids, and a caller
+   * with many rights names labels in that order: the next label is mostly near the previous one, and comparing two
+   * texts takes a tenth of the time of a look-up, which has to hash a text that is new in each request.
    */
   raise(labels: readonly string[], flags: Uint8Array): void {
     let place = 0;

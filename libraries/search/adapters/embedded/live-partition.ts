@@ -7,10 +7,16 @@ import type { VectorMemory } from './vector-memory.ts';
 
 type Parts = { readonly source: PartitionSource; readonly vectors: VectorMemory; readonly turns: Turns };
 
-/** Ended rows that are tolerated in addition to the live ones: at least this many, and at most a third of all. */
+/**
+ * How many ended rows are tolerated in addition to the live rows: at least this number, and at most a third of all
+ * rows.
+ */
 const fewDead = 1_000;
 
-/** A loaded partition, which follows its source. Its rows stay in memory until the last query on them has ended. */
+/**
+ * A loaded partition, which follows the changes of its source. Its rows stay in memory until the last query on them has
+ * ended.
+ */
 export class LivePartition {
   readonly name: string;
   readonly rows: PartitionRows;
@@ -50,7 +56,7 @@ export class LivePartition {
     return partition;
   }
 
-  /** Whether so many rows have ended that loading the partition again is worth its cost. */
+  /** Whether so many rows have ended that loading the partition again is worth the cost. */
   get isWorn(): boolean {
     return this.rows.dead > Math.max(fewDead, this.rows.live / 2);
   }
@@ -60,8 +66,8 @@ export class LivePartition {
   }
 
   /**
-   * Applies the changes that were committed since; calls at the same time share one reading. If they are forgotten the
-   * partition is retired.
+   * Applies the changes that were committed since the last call; concurrent calls share one reading. If the source no
+   * longer knows these changes, the partition is retired.
    */
   follow(): Promise<void> {
     this.#following ??= this.#readChanges().finally(() => {
@@ -70,7 +76,7 @@ export class LivePartition {
     return this.#following;
   }
 
-  /** Keeps the rows in memory until it is disposed. */
+  /** Keeps the rows in memory until the result is disposed. */
   pin(): Disposable {
     this.#pins += 1;
     return {
@@ -128,7 +134,10 @@ export class LivePartition {
   }
 }
 
-/** Entries of one block where the source has none, so that each is added within a turn. */
+/**
+ * Number of entries in one block if the source has no blocks, so that each block is added within one turn of the event
+ * loop.
+ */
 const entriesOfBlock = 32;
 
 async function loadBlocks(

@@ -16,18 +16,23 @@ type LoadedOptions = {
 
 type Preload = { readonly stop: AbortController; bytes: number; readonly ended: Promise<void> };
 
-/** A partition that was too large is loaded again once its least bytes have fallen to this share. */
+/**
+ * A partition that was too large is loaded again once its minimum size has fallen to this share of its former value.
+ */
 const shareForRetry = 31 / 32;
-/** Its least bytes do not tell whether its texts have become fewer, and each reading evicts others. */
+/**
+ * The minimum size does not show whether the texts of a partition have become fewer, and each reading evicts other
+ * partitions.
+ */
 const refusedMs = 300_000;
 
-/** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
+/** A preload was cancelled, because there was not enough memory or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
 
 /** The partitions in memory. Beyond the limit, the partitions that were not queried for longest are evicted. */
 export class LoadedPartitions {
   readonly #options: LoadedOptions;
-  /** In the order of their last use. */
+  /** The loaded partitions in the order of their last use. */
   readonly #loaded = new Map<string, LivePartition>();
   readonly #loading = new Map<string, Promise<LivePartition>>();
   readonly #loadingBytes = new Map<string, number>();
@@ -40,7 +45,7 @@ export class LoadedPartitions {
     this.#options = options;
   }
 
-  /** The partition if it is loaded; it counts as used. */
+  /** Returns the partition if it is loaded; this counts as a use. */
   find(name: string): LivePartition | undefined {
     const found = this.peek(name);
     if (found === undefined) return undefined;
@@ -61,7 +66,7 @@ export class LoadedPartitions {
     return undefined;
   }
 
-  /** Reads the partition from its source, once for calls at the same time; the former one serves meanwhile. */
+  /** Reads the partition from its source, once for concurrent calls; the previous one serves meanwhile. */
   load(name: string): Promise<LivePartition> {
     const running = this.#loading.get(name);
     if (running !== undefined) return running;
@@ -86,10 +91,10 @@ export class LoadedPartitions {
   }
 
   /**
-   * Reads a partition ahead of its first query if it fits into memory with all others; it is the first one that is evicted. The
-   * load is cancelled when `signal` aborts or another partition needs the memory.
+   * Reads a partition before its first query if it fits into memory together with all others; a preloaded partition is
+   * evicted first. The load is cancelled when `signal` aborts or another partition needs the memory.
    * @returns whether the partition is in memory
-   * @throws SearchUnavailableError if it does not exist; whatever the source throws
+   * @throws SearchUnavailableError if the partition does not exist; any error of the source
    */
   async preload(name: string, signal: AbortSignal): Promise<boolean> {
     if (this.peek(name) !== undefined || this.#loading.has(name) || this.#preloads.has(name)) return true;
@@ -124,9 +129,10 @@ export class LoadedPartitions {
   }
 
   /**
-   * Refuses a partition that is certainly above the bound before it is read, because others are evicted while it is: one whose least
-   * bytes are above it, and one that was refused a short time ago and is not much smaller.
-   * @throws SearchUnavailableError; whatever the source throws
+   * Refuses a partition that certainly exceeds the maximum size, before it is read, because other partitions are
+   * evicted during the reading: a partition whose minimum size is too large, or a partition that was refused a short
+   * time ago and is not much smaller.
+   * @throws SearchUnavailableError; any error of the source
    */
   async #readServable(name: string, check: (bytes: number) => void): Promise<LivePartition> {
     const { source, mostBytes } = this.#options;

@@ -12,7 +12,7 @@ import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.
 
 /** The rows that a query may find, at the time when it began. */
 export type VisibleRows = {
-  /** One flag for each row: 1 if it is visible. */
+  /** One flag for each row: 1 if the row is visible. */
   readonly flags: Uint8Array;
   readonly count: number;
   /** Terms of all visible rows together. */
@@ -20,8 +20,8 @@ export type VisibleRows = {
 };
 
 /**
- * The entries of one partition, one in each row. A row is never changed but for its end: a changed entry gets a new row,
- * so that a query continues on the rows that it began with while changes arrive.
+ * The entries of one partition, one in each row. A row is never changed, except that it can end: a changed entry gets a
+ * new row, so that a query continues with the rows with which it began while changes arrive.
  */
 export class PartitionRows {
   readonly ids: string[] = [];
@@ -86,7 +86,7 @@ export class PartitionRows {
     }
   }
 
-  /** The rows with one of the labels that fulfil the condition, as they are once the attributes are read. */
+  /** The rows with one of the labels that fulfil the condition, as they are after the attributes have been read. */
   async visible(
     labels: readonly string[] | 'every',
     condition: AttributeCondition | undefined,
@@ -95,7 +95,7 @@ export class PartitionRows {
     while (condition !== undefined && !this.#values.isRead) await this.#values.prepare(turns);
     const flags = this.#flag(labels);
     if (condition === undefined) return this.#counted(flags);
-    // Whatever ends or is added while the condition is evaluated, these are the rows of one moment.
+    // Even if rows end or are added while the condition is evaluated, these are the rows at one moment.
     const fulfilling = await this.#values.select(condition, flags.length, turns);
     for (let row = 0; row < flags.length; row += 1) flags[row] = (flags[row] as number) & (fulfilling[row] as number);
     return this.#counted(flags);
@@ -122,7 +122,7 @@ export class PartitionRows {
     return { flags, count, terms };
   }
 
-  /** Where the vector of a row is; undefined if it has none. */
+  /** The address of the vector of a row; undefined if the row has no vector. */
   vectorAddress(row: number): number | undefined {
     if (!this.#hasVector[row]) return undefined;
     return this.#addressOf(row);
@@ -152,7 +152,7 @@ export class PartitionRows {
     this.#values.add(scope);
   }
 
-  /** Before the rows are added: a block with other dimensions adds none. */
+  /** Called before the rows are added, so that a block with other dimensions adds no rows. */
   #writeVectors(firstRow: number, { hasVector, dimensions, vectors }: PackedRows): void {
     if (vectors.length > 0) this.#checkDimensions(dimensions);
     if (this.#dimensions === 0) return;

@@ -4,17 +4,17 @@ import { hashTerm } from '../../packed/hash-term.ts';
 import { occurrencesOf, rowOf } from '../../packed/occurrence.ts';
 import type { PartitionRows, VisibleRows } from './partition-rows.ts';
 
-/** Saturation: how fast further occurrences of a term add less. */
+/** Saturation: how much less each further occurrence of a term adds. */
 const k1 = 1.2;
-/** How much the length of an entry counts. */
+/** How much the length of an entry influences its score. */
 const b = 0.75;
 
 type RankedRow = { readonly row: number; readonly score: number };
 
 /**
  * The rows with the best BM25 scores of a query, best first: per term ln(1 + (N - n + .5) / (n + .5)) times f (k1 + 1)
- * / (f + k1 (1 - b + b length / mean length)). N, n and the mean length are those of the visible rows, so that a score
- * reveals nothing about other entries. A term that occurs twice in the query counts twice.
+ * / (f + k1 (1 - b + b length / mean length)). N, n and the mean length are computed from the visible rows, so that a
+ * score reveals nothing about other entries. A term that occurs twice in the query counts twice.
  */
 export async function rankByTerms(
   partition: PartitionRows,

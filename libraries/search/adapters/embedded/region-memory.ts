@@ -6,9 +6,9 @@ const largestPage = 2 ** pageBits;
 const smallestRegion = 2;
 
 /**
- * Growing lists of numbers in few arrays: a list has a region whose size is a power of two, and moves into one of twice
- * the size when it is full. Regions that were left are used again. An address is the page in its upper 12 bits and the
- * place in the page below; address 0 stands for an empty list.
+ * Growing lists of numbers in few arrays: a list has a region whose size is a power of two, and moves into a region of
+ * twice the size when it is full. Abandoned regions are used again. An address has the page in its upper 12 bits and
+ * the place in the page in its lower bits; address 0 means an empty list.
  */
 export class RegionMemory {
   readonly #pages: Uint32Array[] = [new Uint32Array(firstPage)];
@@ -29,7 +29,7 @@ export class RegionMemory {
     return this.#pageOf(address).subarray(place, place + length);
   }
 
-  /** The address of a list with `length` numbers once it can hold `needed` ones. */
+  /** The new address of a list with `length` numbers after it was given room for `needed` numbers. */
   grow(address: number, length: number, needed: number): number {
     const size = sizeFor(length);
     const wanted = sizeFor(needed);
@@ -62,7 +62,7 @@ export class RegionMemory {
     if (free !== undefined) return free;
     if (size >= largestPage) return (this.#addPage(size) << pageBits) >>> 0;
     if (this.#next + size > (this.#pages[this.#page] as Uint32Array).length) {
-      // Pages double, so that a small partition has a small one.
+      // Each page is twice as large as the previous one, so that a small partition has a small page.
       const last = (this.#pages[this.#page] as Uint32Array).length;
       this.#page = this.#addPage(Math.max(size, Math.min(2 * last, largestPage)));
       this.#next = 0;

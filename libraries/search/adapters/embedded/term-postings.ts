@@ -2,7 +2,7 @@ import type { TermHash } from '../../packed/hash-term.ts';
 import { RegionMemory } from './region-memory.ts';
 
 const emptyPostings = new Uint32Array();
-/** Terms for which a new partition has room; a partition may be as small as the memories of one person. */
+/** Number of terms for which a new partition has room; a partition may be as small as the memories of one person. */
 const firstTerms = 64;
 
 /** Occurrences of terms by the hash of the term, each as row * 256 + count, in the order of the rows. */
@@ -54,7 +54,7 @@ export class TermPostings {
     return term;
   }
 
-  /** The slot of a term, or the free one where it belongs. */
+  /** The slot of a term, or the free slot where it can be added. */
   #slotOf(high: number, low: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {

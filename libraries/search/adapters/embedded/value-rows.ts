@@ -7,8 +7,8 @@ import { keepBoth, keepEither, opposite } from '../../row-flags.ts';
 type RowsOfValue = Map<AttributeValue, number[]>;
 
 /**
- * Rows by the values of their attributes, from which a condition selects rows without looking at each of them. Attributes
- * are read once a condition needs them: many partitions are never searched with one.
+ * Rows by the values of their attributes, from which a condition selects rows without checking each row. Attributes are
+ * read when a condition first needs them, because many partitions are never searched with a condition.
  */
 export class ValueRows {
   readonly #paths = new Map<string, RowsOfValue>();
@@ -74,14 +74,14 @@ export class ValueRows {
     return lists;
   }
 
-  /** Whether `select` has all rows. */
+  /** Whether all rows have been read for `select`. */
   get isRead(): boolean {
     return this.#waiting.length === 0 && this.#preparing === undefined;
   }
 
   /**
-   * One flag for each of the first `count` rows: 1 if the row fulfils the condition. These rows must be read. Rows that
-   * are added meanwhile change nothing.
+   * One flag for each of the first `count` rows: 1 if the row fulfils the condition. These rows must have been read.
+   * Rows that are added meanwhile are ignored.
    */
   async select(condition: AttributeCondition, count: number, turns: Turns): Promise<Uint8Array> {
     if ('and' in condition) {

@@ -1,8 +1,8 @@
 import { type DotProducts, openDotProducts, pageBytes, stepBytes, type WasmMemory } from './dot-products.ts';
 
-/** Rows of one call of `dotProducts`. */
+/** Number of rows in one call of `dotProducts`. */
 export const mostRows = 2_048;
-/** A vector fills at most a page. */
+/** A vector fills at most one page. */
 export const mostDimensions = pageBytes / 4;
 /** 4 GiB, the range of addresses of 32 bits. */
 const mostPages = 65_536;
@@ -15,7 +15,7 @@ const ownPages = 2;
 /** Pages by which the memory grows, 4 MiB. */
 const growthPages = 64;
 
-/** Bytes that one vector occupies. */
+/** Number of bytes that one vector occupies. */
 export function vectorBytes(dimensions: number): number {
   return Math.ceil((dimensions * 4) / stepBytes) * stepBytes;
 }
@@ -38,7 +38,7 @@ export class VectorMemory {
     this.#addresses = new Uint32Array(memory.buffer);
   }
 
-  /** The address of a page of zeros. @throws RangeError if there is no memory left */
+  /** The address of a new page of zeros. @throws RangeError if no memory is left */
   allocate(): number {
     const free = this.#free.pop();
     if (free !== undefined) {

@@ -5,7 +5,7 @@ import { equalWord, wordPattern, wordRange } from './encode-values.ts';
 /** A clause of the query language of OpenSearch. */
 export type Clause = Readonly<Record<string, unknown>>;
 
-/** Values of one clause. OpenSearch refuses more than index.max_terms_count, 65,536 by default. */
+/** Maximum number of values of one clause. OpenSearch refuses more than index.max_terms_count, 65,536 by default. */
 const mostValues = 60_000;
 
 /** The clause that holds exactly for the entries that fulfil a condition. */
@@ -16,12 +16,12 @@ export function conditionFilter(condition: AttributeCondition): Clause {
   return comparisonFilter(condition);
 }
 
-/** The clause that holds if one of the clauses holds; without clauses it never holds. */
+/** A clause that is true if one of the clauses is true; without clauses it is never true. */
 export function anyOf(clauses: readonly Clause[]): Clause {
   return clauses.length === 0 ? { match_none: {} } : { bool: { should: clauses, minimum_should_match: 1 } };
 }
 
-/** Clauses of which at least one holds exactly if a field has one of the values. */
+/** Clauses of which at least one is true exactly if a field has one of the values. */
 export function valuesClauses(field: string, values: readonly string[], most = mostValues): readonly Clause[] {
   const clauses: Clause[] = [];
   for (let from = 0; from < values.length; from += most) {

@@ -8,9 +8,9 @@ import { SearchUnavailableError } from '../../search-error.ts';
 export const connectionLimits = { answerMs: 5_000, writeMs: 60_000 } as const;
 
 type ConnectionOptions = {
-  /** Addresses of the nodes, at least one. A request goes to one of them; a node that does not answer is left out. */
+  /** Addresses of the nodes, at least one. A request is sent to one node; a node that does not answer is skipped. */
   readonly nodes: readonly URL[];
-  /** PEM file of the authorities that signed the certificates of the nodes; those of the system when absent. */
+  /** PEM file of the authorities that signed the certificates of the nodes; when absent, those of the system. */
   readonly caFile?: string;
   /** The user and the file of the password, read again when it changes. */
   readonly credential?: { readonly user: string; readonly passwordFile: Pick<TokenFile, 'first'> };
@@ -26,7 +26,7 @@ type ServerRequest = {
   readonly body?: Readonly<Record<string, unknown>> | string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whether 429 is returned: the sender repeats the request. */
+  /** Whether status 429 is returned as an answer: the sender then repeats the request. */
   readonly busyIsAnswer?: boolean;
 };
 
@@ -42,7 +42,7 @@ export type Connection = AsyncDisposable & {
   ask(request: ServerRequest): Promise<ServerAnswer>;
 };
 
-/** Opens connections to OpenSearch; none is made before the first request. @throws ConfigError */
+/** Opens connections to OpenSearch; the first one is made with the first request. @throws ConfigError */
 export async function connectOpenSearch(options: ConnectionOptions): Promise<Connection> {
   checkOptions(options);
   // Imported on demand: an installation with the embedded index does not use the package, which is slow to load.
@@ -94,7 +94,7 @@ function unreachable(reason: string): SearchUnavailableError {
   return new SearchUnavailableError('unreachable', new Error(`OpenSearch: ${reason}`));
 }
 
-/** For a failed handshake the package keeps only the message, which names the fault of the certificate. */
+/** After a failed handshake the package keeps only the message, which names the fault of the certificate. */
 function noAnswer(error: unknown): SearchUnavailableError {
   if (!(error instanceof Error)) return unreachable('error');
   return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);
@@ -105,7 +105,10 @@ const refusal = z.object({
   failures: z.array(z.object({ cause: z.object({ type: z.string() }) })).optional(),
 });
 
-/** The error of a request, or of a part of one, to an index that takes no writes, as beyond the flood stage of the disk. */
+/**
+ * The error of a request, or of a part of one, to an index that accepts no writes, for example above the flood stage of
+ * the disk.
+ */
 export const blockedType = 'cluster_block_exception';
 
 function refusesWrites(body: unknown): boolean {

@@ -6,7 +6,7 @@ import type { WriteTarget } from './write-documents.ts';
 
 const refusal = z.object({ error: z.object({ type: z.string() }) });
 
-/** Creates the index of a place if there is none. @throws SearchUnavailableError if another one has its name */
+/** Creates the index of a place if it does not exist. @throws SearchUnavailableError if another object has its name */
 export async function createIndex({ connection, alias }: WriteTarget, place: IndexPlace): Promise<void> {
   const { status, body } = await connection.ask({
     method: 'PUT',

@@ -3,16 +3,16 @@ import type { OrderOperator } from '../../condition.ts';
 import type { AttributeValue, IndexEntry } from '../../ports.ts';
 
 /**
- * Code units of a string attribute that conditions of OpenSearch compare: an index takes no term above 32,766 bytes.
- * A longer string is equal only to itself, and its further units count neither for `contains` nor for order.
+ * How many code units of a string attribute conditions of OpenSearch compare: an index accepts no term above 32,766
+ * bytes. A longer string is equal only to itself, and its further units are ignored by `contains` and by the order.
  */
 const comparedUnits = 8_000;
-/** A longer label or group is replaced by its hash. */
+/** Longest label or group; a longer one is replaced by its hash. */
 const longestKeyword = 1_000;
 
 /** A name that is only compared for equality. */
 export function keywordOf(name: string): string {
-  // No short name looks like a hash, because both begin with a sign.
+  // A name and a hash begin with different signs, so that they are never confused.
   return name.length <= longestKeyword ? `=${name}` : `#${hashOf(name)}`;
 }
 
@@ -27,13 +27,13 @@ export function attributeWords(attributes: IndexEntry['attributes']): readonly s
   });
 }
 
-/** The word that an entry has if and only if one of its values at the path is equal to this one. */
+/** The word that an entry has if and only if one of its values at the path equals this value. */
 export function equalWord(path: string, value: AttributeValue): string {
   if (typeof value === 'string') return `${prefixOf(path, 'e')}${keywordOf(value)}`;
   return typeof value === 'number' ? `${prefixOf(path, 'n')}${sortable(value)}` : `${prefixOf(path, 'b')}${value}`;
 }
 
-/** The bounds of the words of a path and type whose values are in an order with the given one. */
+/** The bounds of the words of a path and type whose values have the given order relation to a value. */
 export function wordRange(
   path: string,
   op: OrderOperator,

@@ -14,14 +14,14 @@ import {
   writeDocuments,
 } from './write-documents.ts';
 
-/** Groups of one deletion. */
+/** Number of groups of one deletion. */
 const groupsAtOnce = 100;
 
 /**
  * The state of a partition in an index that any number of processes write. Every document has the number of the change
- * that it reflects, and the index keeps the document with the largest number: a late or repeated write changes nothing.
- * The mark is the only record of the change up to which the index is complete. It is written last, and only over the
- * mark that was read before. An index that loses documents also loses the mark, and the partition is loaded again.
+ * that it reflects, and the index keeps the document with the largest number: a late or repeated write has no effect.
+ * Only the mark records the change up to which the index is complete. It is written last, and only if it still equals
+ * the mark that was read before. An index that loses documents also loses the mark, and the partition is loaded again.
  */
 export class FollowedPartition {
   readonly target: WriteTarget;
@@ -41,7 +41,7 @@ export class FollowedPartition {
     this.#source = parts.source;
   }
 
-  /** Undefined if it is not known: not read yet, or lost. */
+  /** The number of the last applied change; undefined if it is not known, because it was not read yet or was lost. */
   get appliedThrough(): bigint | undefined {
     return this.#appliedThrough;
   }
@@ -71,7 +71,7 @@ export class FollowedPartition {
     }
   }
 
-  /** Whether everything is applied; otherwise the mark is to be read again. */
+  /** Applies the changes after a mark. Returns whether all are applied; otherwise the mark must be read again. */
   async #applyAfter(mark: PartitionMark): Promise<boolean> {
     this.#appliedThrough = mark.at;
     const found = await this.#source.changesAfter(this.target.partition, mark.at);

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IndexEntry } from '../../ports.ts';
 import { attributeWords, keywordOf } from './encode-values.ts';
 
-/** Where a partition is stored, kept by the caller in its database. */
+/** The place at which a partition is stored. The caller keeps it in its database. */
 export type IndexPlace = {
   /**
    * Partitions of one prefix and number of dimensions share an index, so that partitions that must not share the
-   * statistics of terms need different prefixes. 1 to 100 lower-case letters, digits and dashes, a letter or digit
-   * first.
+   * statistics of terms need different prefixes. A prefix has 1 to 100 lower-case letters, digits and dashes, and
+   * begins with a letter or digit.
    */
   readonly prefix: string;
   /** The number of dimensions of the vectors, 1 to 16,000. */
@@ -19,7 +19,9 @@ export type IndexPlace = {
   readonly generation: string;
 };
 
-/** Raised when the mapping or the encoding of values changes: such an index is built while the older one serves. */
+/**
+ * Increased when the mapping or the encoding of values changes: a new index is then built while the older one serves.
+ */
 const layout = 1;
 const form = /^[a-z0-9][a-z0-9-]{0,99}$/;
 
@@ -39,8 +41,8 @@ export function indexBehind(alias: string): string {
 }
 
 /**
- * The definition of an index. Nothing is refreshed by time: an explicit refresh makes written documents findable. The
- * source is not kept, as an index is rebuilt from the database.
+ * The definition of an index. There is no refresh interval: an explicit refresh makes written documents findable. The
+ * source of documents is not kept, because an index is rebuilt from the database.
  */
 export function indexDefinition(place: IndexPlace): Readonly<Record<string, unknown>> {
   const keyword = { type: 'keyword' };
@@ -71,7 +73,7 @@ export function indexDefinition(place: IndexPlace): Readonly<Record<string, unkn
   };
 }
 
-/** Terms are at most 128 code units long: the analyser of this module divides longer ones. */
+/** Terms have at most 128 code units, because the analyser of this module divides longer terms. */
 const blankTokenizer = { type: 'whitespace', max_token_length: 1_024 };
 
 /** The document with the number of the change up to which a partition is in the index. */
@@ -79,7 +81,10 @@ export function markOf(partition: string): string {
   return hash('mark', partition);
 }
 
-/** All documents of a partition are in one shard, together with its mark: one refresh shows them together. */
+/**
+ * All documents of a partition are in one shard, together with its mark: one refresh makes all of them visible at the
+ * same time.
+ */
 export function routingOf(partition: string): string {
   return hash('routing', partition);
 }

@@ -10,15 +10,18 @@ import { aliasOf, type IndexPlace, indexBehind, markOf, routingOf } from './inde
 import { queryLimits, searchLegs } from './search-legs.ts';
 import { deleteDocuments, refreshIndex, type WriteTarget } from './write-documents.ts';
 
-/** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
+/** Longest waits of a query, milliseconds; after them the query fails with SearchUnavailableError `behind`. */
 const openSearchLimits = {
-  /** For the changes that it must reflect. */
+  /** Longest wait for the changes that a query must reflect. */
   followMs: 1_000,
-  /** For a partition that is not in the index: new, or lost. Its loading continues for later queries. */
+  /**
+   * Longest wait for a partition that is not in the index, because it is new or was lost. Its loading continues for
+   * later queries.
+   */
   loadMs: 10_000,
   /** A place is read again after this time: a failover of the database may have lost its newest changes. */
   placeMs: 60_000,
-  /** Partitions whose state is kept in memory; of others it is read from the index at each query. */
+  /** Number of partitions whose state is kept in memory; the state of others is read from the index at each query. */
   known: 10_000,
 } as const;
 
@@ -30,7 +33,10 @@ const neverAborted = new AbortController().signal;
 type OpenSearchOptions = {
   readonly connection: Connection;
   readonly source: PartitionSource;
-  /** Where a partition is stored; undefined if there is no such partition. Rejects if the database is unavailable. */
+  /**
+   * Returns the place at which a partition is stored; undefined if there is no such partition. Rejects if the database
+   * is unavailable.
+   */
   readonly placeOf: (partition: string) => Promise<IndexPlace | undefined>;
   /** Longest waits of a query instead of 1 s and 10 s, and the time after which a place is read again. */
   readonly waits?: { readonly followMs: number; readonly loadMs: number; readonly placeMs: number };
@@ -39,7 +45,7 @@ type OpenSearchOptions = {
 export type OpenSearchIndex = SearchIndex & {
   /** Removes the entries of a partition at a place that it no longer uses. */
   removeFrom(place: IndexPlace, partition: string): Promise<void>;
-  /** Brings a partition into the index before its first query; rejects if that is not possible within a minute. */
+  /** Loads a partition into the index before its first query; rejects if that is not possible within a minute. */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
   /** Applies committed changes to the index, so that the next query does not wait for them; never rejects. */
   refresh(partition: string): Promise<void>;
@@ -78,7 +84,7 @@ export function openOpenSearchIndex({
     try {
       await partition.follow();
     } catch (error) {
-      // The place may have changed: it is read again.
+      // The place may have changed, so that it is read again.
       if (partitions.get(name)?.partition === partition) partitions.delete(name);
       throw error;
     }
@@ -135,7 +141,7 @@ export function openOpenSearchIndex({
       return true;
     },
     async write() {
-      // This engine follows the changes of its source.
+      // This engine follows the changes of its source, so that this method does nothing.
     },
     async refresh(name) {
       await find(name)
@@ -149,7 +155,10 @@ export function openOpenSearchIndex({
   };
 }
 
-/** Another process has written the mark, and its refresh is still under way. A missing index is not an error: a later query creates it. */
+/**
+ * Another process has written the mark, and its refresh is still in progress. A missing index is not an error: a later
+ * query creates it.
+ */
 async function showWritten(target: WriteTarget): Promise<void> {
   try {
     await refreshIndex(target);
@@ -175,6 +184,7 @@ async function removePartition(target: WriteTarget): Promise<void> {
   const { status, body } = await connection.ask({ method: 'GET', path: `/${alias}/_count` });
   const answer = counted.safeParse(body);
   if (status !== 200 || !answer.success || answer.data.count > 0) return;
-  // Another process that writes to it meanwhile finds it missing, and creates and loads it again.
+  // Another process that writes to this index meanwhile gets the error that it is missing, and creates and loads it
+  // again.
   await connection.ask({ method: 'DELETE', path: `/${indexBehind(alias)}` });
 }

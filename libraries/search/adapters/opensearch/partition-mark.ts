@@ -7,7 +7,7 @@ import type { WriteTarget } from './write-documents.ts';
 /** The record in the index of the change up to which a partition is in it. */
 export type PartitionMark = {
   readonly at: bigint;
-  /** The position of the record in the history of its shard, which a write that replaces the record must name. */
+  /** The position of the record in the history of its shard, which a write must name to replace the record. */
   readonly position: { readonly if_seq_no: number; readonly if_primary_term: number };
 };
 
@@ -44,7 +44,7 @@ const written = z.object({
 
 /**
  * Replaces the mark that was read before, and makes all documents findable that were written to its shard. `overtaken`
- * if another process has replaced the mark, or if it is missing because the index was lost.
+ * if another process has replaced the mark, or if the mark is missing because the index was lost.
  */
 export async function writePartitionMark(
   { connection, alias, routing, partition }: WriteTarget,

@@ -26,14 +26,17 @@ const mostNeighbours = 9_999;
 const markBoost = 1e9;
 
 type Found = {
-  /** The change through which the partition was in the index that answered; undefined if it was not there. */
+  /**
+   * The last change of the partition that the answering index contains; undefined if the index does not have the
+   * partition.
+   */
   readonly appliedThrough: bigint | undefined;
   readonly ranking: readonly Candidate[];
 };
 
 /**
- * One ranking for each leg. Every answer has the mark of the partition from the same state of the same shard, so
- * that an index that was lost, replaced or restored is never taken for an empty one.
+ * One ranking for each leg. Every answer has the mark of the partition from the same state of the same shard, so that
+ * an index that was lost, replaced or restored is never mistaken for an empty index.
  */
 export async function searchLegs(
   target: WriteTarget,
@@ -55,7 +58,9 @@ export async function searchLegs(
   }
 }
 
-/** Whether further neighbours may have the score of the last one in the window: the order by id needs all of them. */
+/**
+ * Whether further neighbours may have the same score as the last one in the window: the order by id needs all of them.
+ */
 function endsInTie(query: CandidateQuery, at: number, ranking: readonly Candidate[], neighbours: number): boolean {
   if (query.legs[at]?.kind !== 'vector' || ranking.length < neighbours) return false;
   return ranking[query.window - 1]?.score === ranking.at(-1)?.score;

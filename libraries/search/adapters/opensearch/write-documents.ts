@@ -4,13 +4,13 @@ import { wait } from '#kit/time/wait';
 import { SearchUnavailableError } from '../../search-error.ts';
 import { blockedType, type Connection, connectionLimits } from './connect-opensearch.ts';
 
-/** Bounds of one bulk request, of which the first that is reached ends it. */
+/** Limits of one bulk request; the limit that is reached first ends it. */
 const bulkLimits = { documents: 500, bytes: 4 * 2 ** 20 } as const;
 /** Attempts to write a document that a busy server refuses, with backoff between them. */
 const busyTries = 6;
 const neverAborted = new AbortController().signal;
 
-/** A document and the number of the change that it reflects; a stored one of a larger number stays. */
+/** A document and the number of the change that it reflects; a stored document with a larger number is kept. */
 export type IndexDocument = {
   readonly id: string;
   readonly version: number;
@@ -32,8 +32,8 @@ const bulkAnswer = z.object({
 
 /**
  * Writes documents, which are found after the next refresh.
- * @throws SearchUnavailableError `absent` if there is no such index, `read_only` if it takes no writes, `unreachable` if a
- *   document is refused
+ * @throws SearchUnavailableError `absent` if there is no such index, `read_only` if the index accepts no writes,
+ * `unreachable` if a document is refused
  */
 export async function writeDocuments(target: WriteTarget, documents: Iterable<IndexDocument>): Promise<void> {
   for (const part of divide(documents)) await writePart(target, part);
@@ -74,7 +74,7 @@ async function writePart(target: WriteTarget, part: readonly Line[]): Promise<vo
   }
 }
 
-/** The lines that the server was too busy for. */
+/** The lines that the server was too busy to accept. */
 async function sendLines(target: WriteTarget, lines: readonly Line[]): Promise<readonly Line[]> {
   const { connection, alias, routing } = target;
   const { status, body } = await connection.ask({
@@ -92,7 +92,7 @@ async function sendLines(target: WriteTarget, lines: readonly Line[]): Promise<r
   return lines.filter((_, at) => isBusy(answer.data.items[at]?.index));
 }
 
-/** Whether an item is to be sent again. A newer document of the same id is as good as this one. */
+/** Whether an item must be sent again. If the index has a newer document with the same id, it need not. */
 function isBusy(item: { readonly status: number; readonly error?: { readonly type: string } | undefined } | undefined) {
   const status = item?.status ?? 0;
   if (item?.error?.type === blockedType) throw new SearchUnavailableError('read_only');

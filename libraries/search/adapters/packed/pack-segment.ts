@@ -18,16 +18,20 @@ import {
 type Row = { readonly entry: IndexEntry; readonly group: Buffer; readonly id: Buffer };
 
 /**
- * The bytes of a segment of entries, in the layout of `segmentParts`. A component of a vector is stored in 8 bits with a
- * scale for each vector, so that a score differs from that of the whole vectors by a few ten thousandths.
- * @param entries at most `rowsOfSegment`, of different ids; those with a vector have the same number of dimensions
+ * The bytes of a segment of entries, in the layout of `segmentParts`. A component of a vector is stored in 8 bits with
+ * a scale for each vector, so that a score differs from the exact score by a few ten-thousandths.
+ * @param entries at most `rowsOfSegment` entries with different ids; all of their vectors have the same number of
+ * dimensions
  */
 export function packSegment(entries: readonly IndexEntry[]): Buffer {
   const steps = packing(entries);
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
-/** The same in turns, so that other work of the process does not wait for a whole segment. */
+/**
+ * Packs a segment in several turns of the event loop, so that other work of the process does not wait for a whole
+ * segment.
+ */
 export async function packSegmentInTurns(entries: readonly IndexEntry[], turns: Turns): Promise<Buffer> {
   const steps = packing(entries);
   for (let step = steps.next(); ; step = steps.next()) {

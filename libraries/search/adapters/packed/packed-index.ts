@@ -10,7 +10,10 @@ type PackedOptions = {
   readonly source: PackedSource;
   /** Estimated bytes of all partitions in memory together; a larger partition is not served. */
   readonly mostBytes: number;
-  /** Time after which a partition that was too large is read again though it is not smaller, milliseconds; 300,000 when absent. */
+  /**
+   * Time after which a partition that was too large is read again even if it has not become smaller, milliseconds;
+   * 300,000 when absent.
+   */
   readonly refusedMs?: number;
 };
 
@@ -23,8 +26,8 @@ type PackedIndex = SearchIndex & {
 
 /**
  * The index of many small partitions in the memory of this process: BM25 and vectors of 8 bits. The first query of a
- * partition reads its segments in one statement and scores them as they are; every query reads the changes that it must
- * reflect and are not applied yet (docs/design/memory.md, "Segments").
+ * partition reads its segments in one statement and scores them without conversion; every query reads the missing
+ * changes that it must reflect (docs/design/memory.md, "Segments").
  */
 export function openPackedIndex({ source, mostBytes, refusedMs = 300_000 }: PackedOptions): PackedIndex {
   const turns = new Turns();
@@ -71,7 +74,7 @@ export function openPackedIndex({ source, mostBytes, refusedMs = 300_000 }: Pack
     mostCandidates: Number.POSITIVE_INFINITY,
     candidates,
     async write() {
-      // Nothing to do: this engine reads changes from its source.
+      // This engine reads changes from its source, so that this method does nothing.
     },
     async drop(name) {
       partitions.remove(name);

@@ -10,22 +10,25 @@ type StoredSegment = { readonly bytes: Buffer; readonly ended: readonly number[]
 /** A source of partitions that also stores them packed. */
 export type PackedSource = PartitionSource & {
   /**
-   * The stored segments of a partition and the number of the change up to which they reflect every change, read in one
-   * snapshot; undefined if it has none.
+   * The stored segments of a partition and the number of the last change that they contain, read in one snapshot;
+   * undefined if the partition has no segments.
    */
   segments(
     partition: string,
   ): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined>;
   /**
-   * A measure of the size of a partition, read without its entries, which becomes smaller only with the partition; undefined where
-   * it is not known.
+   * A measure of the size of a partition, read without its entries, which decreases only when the partition becomes
+   * smaller; undefined if it is not known.
    */
   sizeOf?(partition: string): Promise<number | undefined>;
 };
 
 type Parts = { readonly source: PackedSource; readonly turns: Turns };
 
-/** Ended rows that are tolerated in addition to the live ones: at least this many, and at most a third of all. */
+/**
+ * How many ended rows are tolerated in addition to the live rows: at least this number, and at most a third of all
+ * rows.
+ */
 const fewDead = 1_000;
 /** Segments of later changes that are tolerated. */
 const fewSealed = 16;
@@ -36,7 +39,7 @@ export class PackedPartition {
   readonly set: SegmentSet;
   /** The partition reflects every change up to this number. */
   appliedThrough = 0n;
-  /** Whether new queries load the partition again, as its changes are no longer known. */
+  /** Whether new queries load the partition again, because its changes are no longer known. */
   isRetired = false;
   readonly #parts: Parts;
   #following: Promise<void> | undefined;
@@ -48,8 +51,9 @@ export class PackedPartition {
   }
 
   /**
-   * Reads a partition: its segments, or its entries if there are none, and the changes since.
-   * @throws SearchUnavailableError if it does not exist; whatever the source or `check`, called after each part, throws
+   * Reads a partition: its segments, or its entries if there are no segments, and the later changes.
+   * @throws SearchUnavailableError if the partition does not exist; any error of the source or of `check`, which is
+   * called after each part
    */
   static async load(name: string, parts: Parts, check: (bytes: number) => void): Promise<PackedPartition> {
     const stored = await parts.source.segments(name);
@@ -62,19 +66,19 @@ export class PackedPartition {
     }
     await partition.follow();
     check(partition.set.bytes);
-    // A deletion came between the segments and the changes since.
+    // A deletion was committed between the segments and the later changes.
     if (partition.isRetired) throw new SearchUnavailableError('behind');
     return partition;
   }
 
-  /** Whether loading the partition again is worth its cost. */
+  /** Whether loading the partition again is worth the cost. */
   get isWorn(): boolean {
     return this.set.sealed > fewSealed || this.set.dead > Math.max(fewDead, this.set.live / 2);
   }
 
   /**
-   * Applies the changes that were committed since; calls at the same time share one reading. If they are forgotten the
-   * partition is retired.
+   * Applies the changes that were committed since the last call; concurrent calls share one reading. If the source no
+   * longer knows these changes, the partition is retired.
    */
   follow(): Promise<void> {
     this.#following ??= this.#readChanges().finally(() => {
@@ -128,7 +132,7 @@ export class PackedPartition {
   }
 }
 
-/** Undefined if a segment has the layout of another release: the entries are read instead. */
+/** Opens a stored segment; undefined if it has the layout of another release: the entries are read instead. */
 function openSegments(segments: readonly StoredSegment[]): SegmentSet | undefined {
   const set = new SegmentSet();
   try {

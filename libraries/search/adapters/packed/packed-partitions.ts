@@ -7,23 +7,23 @@ type PartitionsOptions = {
   readonly turns: Turns;
   /** Estimated bytes of all partitions in memory together. */
   readonly mostBytes: number;
-  /** Time after which a partition that was too large is read again though it is not smaller, milliseconds. */
+  /** Time after which a partition that was too large is read again even if it has not become smaller, milliseconds. */
   readonly refusedMs: number;
 };
 
-/** A partition that was too large is read again once its size has fallen to this share. */
+/** A partition that was too large is read again once its size has fallen to this share of its former value. */
 const shareForRetry = 31 / 32;
 
-/** Estimated bytes of the objects, views and maps of a partition, which one without entries has, too. */
+/** Estimated bytes of the objects, views and maps of a partition, which even an empty partition has. */
 export const partitionBytes = 8_192;
 
 /** A partition and its estimated bytes, as they were when it was loaded or last changed. */
 type Held = { readonly partition: PackedPartition; readonly bytes: number };
 
-/** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
+/** The partitions in memory. If they exceed the limit, the least recently used partitions are evicted. */
 export class PackedPartitions {
   readonly #options: PartitionsOptions;
-  /** In the order of their last use. */
+  /** The loaded partitions in the order of their last use. */
   readonly #loaded = new Map<string, Held>();
   #bytes = 0;
   readonly #loading = new Map<string, Promise<PackedPartition>>();
@@ -37,7 +37,7 @@ export class PackedPartitions {
     this.#options = options;
   }
 
-  /** The partition if it is in memory; it counts as used. */
+  /** Returns the partition if it is in memory; this counts as a use. */
   find(name: string): PackedPartition | undefined {
     const found = this.peek(name);
     if (found === undefined) return undefined;
@@ -63,7 +63,7 @@ export class PackedPartitions {
     return this.#bytes;
   }
 
-  /** Reads the partition from its source, once for calls at the same time; the former one serves meanwhile. */
+  /** Reads the partition from its source, once for concurrent calls; the previous one serves meanwhile. */
   load(name: string): Promise<PackedPartition> {
     const running = this.#loading.get(name);
     if (running !== undefined) return running;
@@ -88,8 +88,9 @@ export class PackedPartitions {
   }
 
   /**
-   * Refuses a partition that was too large a short time ago and is not much smaller, because others are evicted while it is read.
-   * @throws SearchUnavailableError; whatever the source throws
+   * Refuses a partition that was too large a short time ago and is not much smaller, because other partitions are
+   * evicted during the reading.
+   * @throws SearchUnavailableError; any error of the source
    */
   async #readServable(name: string, check: (bytes: number) => void): Promise<PackedPartition> {
     const refused = this.#refused.get(name);
@@ -128,7 +129,7 @@ export class PackedPartitions {
     this.#forget(name);
   }
 
-  /** Keeps a partition with its present size; one that is known keeps its place in the order. */
+  /** Records a partition with its present size; a known partition keeps its place in the order. */
   #hold(partition: PackedPartition): void {
     const { name, set } = partition;
     const bytes = set.bytes + set.tailBytes + partitionBytes;

@@ -17,7 +17,7 @@ import {
 /** The postings of a term: row << 5 | occurrences. */
 export type Postings = Uint16Array;
 
-/** A read-only view of the bytes of a segment. Nothing but its header is read before a query needs it. */
+/** A read-only view of the bytes of a segment. Before a query, only the header is read. */
 export class PackedSegment {
   readonly rows: number;
   readonly dimensions: number;
@@ -74,7 +74,7 @@ export class PackedSegment {
     return this.#group(row).toString();
   }
 
-  /** The rows of a group: from the first one up to, not including, the second number. */
+  /** The rows of a group: from the first number up to, but not including, the second number. */
   rowsOfGroup(group: string): readonly [number, number] {
     const wanted = Buffer.from(group);
     const from = lowerBound(this.rows, (row) => this.#group(row).compare(wanted) < 0);
@@ -93,12 +93,12 @@ export class PackedSegment {
     return this.#postings.subarray(this.#postingOffsets[found], this.#postingOffsets[found + 1]);
   }
 
-  /** One flag for each row: 1 if it has one of the labels. */
+  /** One flag for each row: 1 if the row has one of the labels. */
   labelled(labels: readonly string[]): Uint8Array {
     return this.#compare({ path: labelPath, op: 'in', value: labels });
   }
 
-  /** One flag for each row: 1 if it fulfils the condition. */
+  /** One flag for each row: 1 if the row fulfils the condition. */
   async select(condition: AttributeCondition, turns: Turns): Promise<Uint8Array> {
     if ('and' in condition) {
       const flags = new Uint8Array(this.rows).fill(1);

@@ -1,6 +1,6 @@
 import type { PackedSegment } from './packed-segment.ts';
 
-/** A stored segment with its number and the rows that ended since it was packed. */
+/** A stored segment with its number and the rows that ended after it was packed. */
 export type OpenedSegment = {
   readonly number: number;
   readonly segment: PackedSegment;
@@ -12,14 +12,16 @@ type Repack = {
   readonly replaced: readonly number[];
   /** Groups of the replaced segments that have not changed: their entries are packed again. */
   readonly groups: readonly string[];
-  /** The ended rows of segments that stay, by number, where a row ended now. */
+  /**
+   * In segments that stay: the complete list of ended rows of each segment in which a row ended now, by segment number.
+   */
   readonly ended: ReadonlyMap<number, readonly number[]>;
 };
 
 /** Segments with fewer live rows are packed again together with later changes, so that a partition has few segments. */
 export const smallSegment = 1_024;
 
-/** Decides which stored segments are packed again after changes of groups, and which rows end in the others. */
+/** Decides which stored segments are packed again after changes of groups, and which rows end in the other segments. */
 export function planRepack(stored: readonly OpenedSegment[], changed: readonly string[]): Repack {
   const replaced: number[] = [];
   const groups = new Set<string>();

@@ -5,15 +5,15 @@ import type { PackedSegment, Postings } from './packed-segment.ts';
 import { rowsOfSegment, vectorLevels } from './segment-layout.ts';
 import type { VisibleSegments } from './segment-set.ts';
 
-/** Saturation: how fast further occurrences of a term add less. */
+/** Saturation: how much less each further occurrence of a term adds. */
 const k1 = 1.2;
-/** How much the length of an entry counts. */
+/** How much the length of an entry influences its score. */
 const b = 0.75;
 
 /**
- * The entries with the best BM25 scores, best first: per term ln(1 + (N - n + .5) / (n + .5)) times
- * f (k1 + 1) / (f + k1 (1 - b + b length / mean length)), with N, n and the mean length of the visible rows. A term that
- * is asked twice counts twice.
+ * The entries with the best BM25 scores, best first: per term ln(1 + (N - n + .5) / (n + .5)) times f (k1 + 1) / (f +
+ * k1 (1 - b + b length / mean length)), with N, n and the mean length of the visible rows. A term that occurs twice in
+ * the query counts twice.
  */
 export async function rankSegmentsByTerms(
   { segments, count, terms }: VisibleSegments,
@@ -69,7 +69,10 @@ function addScores(
   }
 }
 
-/** Levels of a component of the query: with 8 bits of the other factor, a sum of all components stays below 2 ** 31. */
+/**
+ * Number of levels of a component of the query: with 8 bits of the other factor, a sum over all components stays below
+ * 2 ** 31.
+ */
 const queryLevels = (dimensions: number): number =>
   Math.min(32_767, Math.floor((2 ** 31 - 1) / (vectorLevels * dimensions)));
 

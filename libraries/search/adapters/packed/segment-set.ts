@@ -5,17 +5,17 @@ import { packSegment, packSegmentInTurns } from './pack-segment.ts';
 import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 
-/** A segment, and those of its rows that are still valid. */
+/** A segment, and its rows that are still valid. */
 type LiveSegment = {
   readonly segment: PackedSegment;
-  /** Bytes of the segment and what belongs to it. */
+  /** Bytes of the segment and of the objects that belong to it. */
   readonly bytes: number;
-  /** One flag for each row: 1 if it is alive. */
+  /** One flag for each row: 1 if the row is live. */
   readonly alive: Uint8Array;
   dead: number;
 };
 
-/** The rows of one segment that a query may find, at the time when it began. */
+/** The rows of one segment that a query may find, as they were when the query began. */
 type VisibleSegment = { readonly segment: PackedSegment; readonly flags: Uint8Array };
 
 export type VisibleSegments = {
@@ -29,8 +29,8 @@ export type VisibleSegments = {
 const groupsOfTail = 128;
 
 /**
- * The entries of one partition: segments, and later changes, which are packed when a query comes. Segments do not
- * change, and a query holds those that it began with.
+ * The entries of one partition: segments, and later changes, which are packed by the next query. Segments do not
+ * change, and a query keeps the segments with which it began.
  */
 export class SegmentSet {
   readonly #segments: LiveSegment[] = [];

@@ -185,7 +185,7 @@ describe('a version in a cluster', () => {
     await until('the ConfigMap is back again', () => present(place).length === plurals.length);
   });
 
-  test('a ConfigMap of another content in place of the one of an agent version is refused until it is removed', async () => {
+  test('a ConfigMap of another content in place of the ConfigMap of an agent version is refused until it is removed', async () => {
     const place = await open();
     await deployed(place);
     const { metadata, data } = place.server.object('configmaps', name) as unknown as {

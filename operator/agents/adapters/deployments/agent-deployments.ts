@@ -51,22 +51,24 @@ export type AgentDeployments = AgentHost & {
 
 type HeldAgent = {
   readonly request: AgentRequest;
-  /** Whether `ensure` was called for it; otherwise it is only observed until its version is deleted. */
+  /**
+   * Whether `ensure` was called for the version; otherwise its workload is only observed until the version is deleted.
+   */
   isWanted: boolean;
   manifest: AgentManifest | undefined;
   /** UID of the ConfigMap that was found to hold the manifest. */
   configMapUid: string | undefined;
   refusal: AgentHostProblem | undefined;
-  /** Whether a pass over its objects has ended. */
+  /** Whether a pass over the objects of the version has ended. */
   wasApplied: boolean;
   look: PodLook | undefined;
   reported: AgentObservation | undefined;
 };
 
 /**
- * Versions of agents as Deployments of one pod, each with a Service, a NetworkPolicy and an immutable ConfigMap, which
- * holds the bundle and the manifest of the other objects. The AgentVersion owns them. The pods keep running when the
- * operator ends; drift is corrected (docs/design/agent-versions.md).
+ * Versions of agents as Deployments of one pod, each with a Service, a NetworkPolicy and an immutable ConfigMap. The
+ * ConfigMap contains the bundle and the manifest of the other objects. The AgentVersion owns them. The pods keep
+ * running when the operator ends; drift is corrected (docs/design/agent-versions.md).
  */
 export function createAgentDeployments(options: AgentDeploymentsOptions): AgentDeployments {
   const { client, template, servedRevision, clock, logger, meter, reach = reachPod } = options;
@@ -143,7 +145,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
     try {
       const manifest = await keepManifest(agent);
       agent.refusal = missingPolicy(agent.request.bundle, servedRevision);
-      // A pod that waits for a policy would be started again with a growing pause, so it is made when it can start.
+      // A pod that waits for a policy would be restarted with growing pauses, so the pod is created when it can start.
       if (agent.refusal !== undefined && watched.deployment(name) === undefined) {
         return { kind: 'waiting', afterMs: policyMs };
       }
@@ -162,8 +164,9 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
   }
 
   /**
-   * The manifest with which the version was first run, or a new one, in the ConfigMap that its pod mounts. A ConfigMap that
-   * is lost later is created again from the manifest in memory, so that the Deployment does not change.
+   * The manifest with which the version was first run, or a new manifest, in the ConfigMap that the pod of the version
+   * mounts. A ConfigMap that is lost later is created again from the manifest in memory, so that the Deployment does
+   * not change.
    */
   async function keepManifest(agent: HeldAgent): Promise<AgentManifest> {
     const { request } = agent;
@@ -218,7 +221,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
     return agent;
   }
 
-  /** Reads each object live, because the watch may not have reported one that was just created. */
+  /** Each object is read live, because the watch may not have reported an object that was just created. */
   async function deleteObjects(name: string): Promise<void> {
     const owner = removed.get(name);
     if (owner === undefined) return;
@@ -277,7 +280,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
 
 type AgentPart = { readonly kind: Kind; readonly desired: KubeObject };
 
-/** The objects in the order of their creation: access to the pod is restricted before there is one. */
+/** The objects in the order of their creation: access to the pod is restricted before the pod exists. */
 function partsOf({ networkPolicy, service, deployment }: AgentManifest, request: AgentRequest): readonly AgentPart[] {
   return [
     ...(networkPolicy === undefined

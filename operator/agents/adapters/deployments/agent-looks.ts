@@ -15,11 +15,11 @@ type Seen = Pick<AgentObservation, 'state' | 'card'>;
 /** The state that the process of one pod reports. */
 export type PodLook = Disposable & {
   readonly podUid: string;
-  /** Undefined before the first answer. */
+  /** The last answer; undefined before the first one. */
   readonly seen: Seen | undefined;
-  /** Whether at least one read has ended, with an answer or without. */
+  /** Whether at least one read has ended, with or without an answer. */
   readonly hasLooked: boolean;
-  /** Whether the last read had an answer. */
+  /** Whether the last read returned an answer. */
   readonly answers: boolean;
   /** Reads again immediately. */
   hasten(): void;
@@ -28,7 +28,7 @@ export type PodLook = Disposable & {
 /** Origins of the process in a pod. */
 export type ReachPod = (ip: string) => { readonly traffic: string; readonly admin: string };
 
-/** The process at the address of its pod. */
+/** Reaches the process at the address of its pod. */
 export const reachPod: ReachPod = (ip) => {
   const host = isIPv6(ip) ? `[${ip}]` : ip;
   return { traffic: `http://${host}:${agentPorts.http}`, admin: `http://${host}:${agentPorts.admin}` };
@@ -36,11 +36,11 @@ export const reachPod: ReachPod = (ip) => {
 
 type LookEvents = {
   readonly onChange: () => void;
-  /** The read of an answer failed by a fault of this program: it counts as no answer. */
+  /** Called when a read failed because of a fault of this program; such a read counts as no answer. */
   readonly onFault: () => void;
 };
 
-/** Reads the state of a process again and again until disposal. */
+/** Reads the state of a process periodically until disposal. */
 export function lookAtPod(
   pod: Stored<Pod>,
   at: ReturnType<ReachPod>,

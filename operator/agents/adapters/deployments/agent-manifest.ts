@@ -44,8 +44,9 @@ export function makeAgentManifest(request: AgentRequest, template: AgentTemplate
 }
 
 /**
- * The ConfigMap of a version: the bundle, which its pod mounts, and the manifest, which later operators apply. It never
- * changes, so that an upgrade of the operator restarts no agent (docs/design/agent-versions.md).
+ * The ConfigMap of a version with two entries: the bundle, which its pod mounts, and the manifest, which later
+ * operators apply. It never changes, so that an upgrade of the operator restarts no agent
+ * (docs/design/agent-versions.md).
  */
 export function makeAgentConfigMap(
   { name, resource, bundle }: AgentRequest,
@@ -65,7 +66,7 @@ export function makeAgentConfigMap(
   };
 }
 
-/** The manifest in the ConfigMap of a version; undefined if it does not hold one of this name. */
+/** The manifest in the ConfigMap of a version; undefined if the ConfigMap has no manifest for this name. */
 export function readAgentManifest(stored: Pick<ConfigMap, 'metadata' | 'data'>): AgentManifest | undefined {
   try {
     const parsed = manifestSchema.safeParse(JSON.parse(stored.data?.[manifestKey] ?? ''));

@@ -6,7 +6,7 @@ import { isPodOf } from '../../../workloads/pods/is-pod-of.ts';
 import type { AgentHostProblem, AgentObservation } from '../../ports.ts';
 import type { PodLook } from './agent-looks.ts';
 
-/** The pod of a version that may answer; undefined while there is none, and while only a pod that ends is there. */
+/** The pod of a version that may answer; undefined if there is no pod, or only a terminating one. */
 export function currentPod(workload: string, pods: readonly Stored<Pod>[]): Stored<Pod> | undefined {
   return pods.find(
     (pod) =>
@@ -28,7 +28,7 @@ type AgentFacts = {
 
 /**
  * The observed state of the process of a version; undefined until a running pod was queried. A process counts as ready
- * only when the kubelet reports it ready, too, because the Service sends it no requests before.
+ * only when the kubelet also reports it ready, because before that the Service sends it no requests.
  */
 export function observeAgent(workload: string, facts: AgentFacts): AgentObservation | undefined {
   const { refusal, deployment, pods, pod, look } = facts;

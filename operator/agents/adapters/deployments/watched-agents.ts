@@ -10,7 +10,7 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentsSelector, agentWorkloadLabel } from './resources/agent-labels.ts';
 
-/** Kinds of the objects of a version, at most one of each, with the name of its workload. */
+/** Kinds of the objects of a version. There is at most one object of each kind; it has the name of the workload. */
 export const agentKinds = [
   builtinKinds.networkPolicy,
   builtinKinds.service,

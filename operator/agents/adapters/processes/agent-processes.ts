@@ -15,19 +15,21 @@ type AgentProcessesOptions = {
   readonly build: string;
   readonly publicUrl: URL;
   /**
-   * Folder for bundles and termination messages; it is removed at the end, and at the start if an earlier one is left.
+   * Folder for bundles and termination messages; it is removed at the end. A folder left by an earlier process is
+   * removed at the start.
    */
   readonly directory: string;
   readonly logsDirectory: string;
   /**
-   * Environment variables of every process: the inherited ones, and addresses and tokens of the services that it calls.
+   * Environment variables of every process: the inherited variables, and the addresses and tokens of the services that
+   * the process calls.
    */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly servedRevision: ServedRevision;
   readonly logger: Logger;
 };
 
-/** Versions of agents as child processes. They listen on loopback and end with the operator. */
+/** Versions of agents as child processes, which listen on loopback and end together with the operator. */
 export async function createAgentProcesses(options: AgentProcessesOptions): Promise<AgentHost> {
   const { directory, build, publicUrl, logger } = options;
   await rm(directory, { recursive: true, force: true });
@@ -52,7 +54,8 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
     ensure(request) {
       const { name, resource } = request;
       if (running.has(name)) return;
-      // A process that is ending removes its files, after the next one of the same workload may have written its own.
+      // A process that is ending removes its files, when the next process of the same workload may already have written
+      // its own files.
       started += 1;
       const bundleFile = join(directory, `${name}-${started}.json`);
       const messageFile = join(directory, `${name}-${started}.reason`);
@@ -85,7 +88,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
       requests.delete(name);
     },
     has: (name) => running.has(name),
-    // Every process ended with the operator before.
+    // The processes of the previous operator ended with it, so that only processes of this operator run.
     runs: (name) => running.has(name),
     requestOf: (name) => requests.get(name),
     onChange(next) {

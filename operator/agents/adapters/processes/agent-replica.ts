@@ -11,17 +11,19 @@ import { missingPolicy, type ServedRevision } from '../../missing-policy.ts';
 import type { AgentObservation, AgentRequest } from '../../ports.ts';
 import { readAgent } from '../../read-agent.ts';
 
-/** Longer than the drain of an agent process, 20 s. */
+/** This time is longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
 /**
- * A process that ends after it was ready is restarted soon, so that its version serves again within 5 s on a busy machine,
- * too. Its start takes longer than this pause, and bounds how often it can end.
+ * A process that ends after it was ready is restarted soon, so that its version serves again within 5 s even on a busy
+ * machine. The start of the process takes longer than this pause, which limits how often it can end.
  */
 const readyBackoffMs = { firstMs: 50, maxMs: 250, resetAfterMs: 60_000 } as const;
 /** A version is at rest most of the time: a small young generation saves 20 MiB of each process. */
 const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];
-/** Intervals between reads of the state; those of a process that starts grow only after `starting`. Milliseconds. */
+/**
+ * Intervals between reads of the state; for a starting process the intervals grow only after `starting`. Milliseconds.
+ */
 const lookMs = { first: 100, longest: 2_000, starting: 15_000 } as const;
 /** Delay until policies that are not served yet are checked again, milliseconds. */
 const policyMs = 500;
@@ -40,7 +42,7 @@ type AgentReplicaOptions = {
   readonly onChange: () => void;
   readonly onStart: (pid: number) => void;
   readonly onEnd: (reason: string) => void;
-  /** The read of its state failed by a fault of this program: it counts as no answer. */
+  /** Called when a read of the state failed because of a fault of this program; such a read counts as no answer. */
   readonly onFault: () => void;
   readonly servedRevision: ServedRevision;
 };
@@ -81,7 +83,10 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
     }
   }
 
-  /** A process reads the targets of its policies at its start, and would stay not ready without one. */
+  /**
+   * Waits for the targets: a process reads the targets of its policies at its start, and would never become ready
+   * without a target.
+   */
   async function untilServed(): Promise<void> {
     while (!signal.aborted) {
       const problem = missingPolicy(request.bundle, options.servedRevision);

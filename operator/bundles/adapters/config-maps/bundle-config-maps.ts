@@ -81,7 +81,7 @@ export function createBundleConfigMaps(options: BundleConfigMapsOptions): Bundle
     async sweep(listNeeded) {
       holdings.beginSweep();
       const needed = await listNeeded();
-      // The watch may be stale, and no later sweep would remove a bundle that this one misses.
+      // The list is read live: the watch may be stale, and no later sweep would remove a bundle that this one misses.
       const { items } = await listAll<ConfigMap>(client, builtinKinds.configMapMetadata, {
         labelSelector: bundlesSelector,
       });

@@ -9,7 +9,7 @@ import type { BundleStore } from '../../ports.ts';
 
 const bundleFile = /^([0-9a-f]{64})\.json$/;
 
-/** Bundles as files of one folder, each named by its digest. */
+/** Bundles as files in one folder, each named by its digest. */
 export function createBundleFiles(directory: string, logger: Logger): BundleStore {
   const holdings = createHoldings();
   let stored = new Set<string>();
@@ -75,7 +75,7 @@ function pathOf(directory: string, digest: string): string {
   return join(directory, `${digest}.json`);
 }
 
-/** Whether the file holds exactly these bytes; a damaged file is written again. */
+/** Whether the file contains exactly these bytes; a damaged file is written again. */
 async function holds(path: string, digest: string): Promise<boolean> {
   const bytes = await readFile(path).catch(() => undefined);
   return bytes !== undefined && sha256Hex(bytes) === digest;

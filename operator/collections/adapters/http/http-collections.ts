@@ -21,7 +21,7 @@ type HttpCollectionsOptions = {
   readonly tokenFile: Pick<TokenFile, 'first'>;
   /** Timeout of a request, milliseconds; the service itself waits at most 10 s. */
   readonly timeoutMs?: number;
-  /** Asked before each request: all of them change something. */
+  /** Called before each request, because every request changes something. */
   readonly writesAllowed: () => boolean;
 };
 

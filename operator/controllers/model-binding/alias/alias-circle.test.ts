@@ -53,7 +53,7 @@ test('no alias is released when a binding outside of the cycle would become its 
   // The binding holds no alias and requests x, with a smaller id than d.
   expect(names('b', ...circle, 'c: >x')).toEqual([]);
   expect(names('b', ...circle, 'e: >x')).toEqual(['b', 'd']);
-  // A binding that released its alias comes before bindings without an alias.
+  // A binding that released its alias has priority over bindings that never had one.
   expect(names('b', ...circle, 'a: >y')).toEqual(['b', 'd']);
 });
 

@@ -1,4 +1,7 @@
-/** A binding that moves from the alias of its route to the requested one as soon as that is free; aliases are keys. */
+/**
+ * A binding that moves from the alias of its route to the requested alias as soon as that alias is free; aliases are
+ * keys.
+ */
 export type Mover = { readonly name: string; readonly id: string; readonly wants: string; readonly holds: string };
 
 export type AliasWorld = {
@@ -13,7 +16,7 @@ export type AliasWorld = {
 /**
  * The bindings that wait for each other's alias in a cycle, if this binding has the smallest id and must release its
  * alias. Empty when there is no cycle, when another binding must release its alias, or when a binding outside of the
- * cycle would become the owner of one of its aliases.
+ * cycle would become the owner of an alias of the cycle.
  */
 export function circleToBreak(name: string, world: AliasWorld): readonly Mover[] {
   const circle = circleOf(name, world);
@@ -22,7 +25,7 @@ export function circleToBreak(name: string, world: AliasWorld): readonly Mover[]
   return circle.every((member) => world.heirOf(member.wants, self.name) === member.name) ? circle : [];
 }
 
-/** Starts with the named binding; each binding waits for the alias of the next one. */
+/** A cycle that starts with the named binding; each binding waits for the alias of the next binding. */
 function circleOf(name: string, world: AliasWorld): readonly Mover[] {
   const circle: Mover[] = [];
   let next: string | undefined = name;

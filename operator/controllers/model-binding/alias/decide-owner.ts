@@ -5,7 +5,7 @@ export type Claimant = {
   readonly gateway: string;
   readonly alias: string;
   readonly deleting: boolean;
-  /** The binding released its alias for an exchange and holds none now. */
+  /** Whether the binding released its alias for an exchange and has no alias now. */
   readonly aside: boolean;
 };
 
@@ -23,9 +23,10 @@ export type Ownership =
   | { readonly kind: 'id_conflict'; readonly owner: string };
 
 /**
- * One alias per gateway has one owner: the binding whose route holds it, else one that released its alias, else the
- * smallest id label, else the first name (docs/design/applications-and-routes.md). An id belongs to the binding whose
- * route has it, else to the first name.
+ * Each alias of a gateway has one owner: the binding whose route has the alias, else a binding that released its alias,
+ * else the binding with the smallest id label, else the one with the first name
+ * (docs/design/applications-and-routes.md). An id belongs to the binding whose route has it, else to the binding with
+ * the first name.
  */
 export function decideOwner(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): Ownership {
   const idOwner = ownerOfId(self, others, holders);
@@ -34,7 +35,7 @@ export function decideOwner(self: Claimant, others: readonly Claimant[], holders
   return aliasOwner === self.name ? { kind: 'owner' } : { kind: 'alias_conflict', owner: aliasOwner };
 }
 
-/** Of the other bindings only names and ids count. */
+/** Of the other bindings, only names and ids are compared. */
 export function ownerOfId(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): string {
   if (self.id === undefined) return self.name;
   const names = [self, ...others.filter((other) => other.id === self.id)].map((claimant) => claimant.name);

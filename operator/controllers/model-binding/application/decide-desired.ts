@@ -63,7 +63,7 @@ function wantOf(progress: ApplicationProgress): Failure | undefined {
   }
 }
 
-/** A new application; a failure before its route is written leaves the pinned one serving. */
+/** Starts a new application; if it fails before its route is written, the pinned application keeps serving. */
 export function applyDesiredApplication(s: Snapshot): ReconcileStep {
   const desired = desiredOf(s);
   const progress = progressOfDesired(s, desired);
@@ -120,7 +120,7 @@ export function gaveUp(s: Snapshot, message: string): Settlement {
   return { result, ...outcome, degraded: degradedBy(s) };
 }
 
-/** Whether the newest outcome of the desired application is the progress deadline. */
+/** Whether the newest outcome of the desired application is the end of its progress deadline. */
 export function wasGivenUp(s: Snapshot): boolean {
   const newest = s.history[0];
   return newest?.reason === 'progress_deadline_exceeded' && isOutcomeOf(newest, desiredOf(s));

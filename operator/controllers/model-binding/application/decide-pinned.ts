@@ -37,10 +37,10 @@ export function followPinned(s: Snapshot): ReconcileStep | undefined {
 }
 
 /**
- * Why an application that was confirmed once is not served everywhere now: no replica serves it, or a ready replica
- * cannot reach its workload (docs/design/applications-and-routes.md). A replica that rejects it answers 503 and is
- * reported by a separate condition; a replica that only lags behind is awaited after an edit, because the edit may have
- * changed the gateway.
+ * The reason why a confirmed application is not served everywhere now: no replica serves it, or a ready replica cannot
+ * reach its workload (docs/design/applications-and-routes.md). A replica that rejects the application answers 503 and
+ * is reported by a separate condition; for a replica that only lags behind, the operator waits after an edit, because
+ * the edit may have changed the gateway.
  */
 function doubtOf(s: Snapshot): string | undefined {
   const said = s.conditions.find((condition) => condition.type === 'Applied');

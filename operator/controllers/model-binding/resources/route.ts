@@ -39,7 +39,7 @@ export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec,
   } as const satisfies Partial<GatewayRouteSpec>;
 }
 
-/** A new route of a binding, with its name; an owner reference removes it if the finalizer did not. */
+/** A new route of a binding, with its name; if the finalizer did not remove the route, its owner reference does. */
 export function makeRoute(spec: GatewayRouteSpec, previous: string | undefined): GatewayRoute {
   const { name, uid, id } = spec.binding;
   return {

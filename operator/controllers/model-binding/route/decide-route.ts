@@ -38,13 +38,13 @@ export function keptDraft(s: Snapshot, route: RouteView): RouteDraft {
 
 /**
  * The route that restores the previous application and records the rejected one; undefined if there is no previous
- * application, or an unguarded one (docs/design/applications-and-routes.md).
+ * application, or if it is unguarded (docs/design/applications-and-routes.md).
  */
 export function rolledBackDraft(s: Snapshot, route: RouteView, message: string): RouteDraft | undefined {
   const { previous, previousWorkload } = route;
   if (previous?.mode !== 'Policy' || previousWorkload?.runnable !== true) return undefined;
   const refused = pinnedApplication(route.spec);
-  // The restored application is desired now: there is no earlier one to restore.
+  // The application that would be restored is the desired one: there is no earlier application to restore.
   if (isPinned(previous, refused)) return undefined;
   return {
     ...frameOf(s),
@@ -77,7 +77,10 @@ export function restorableDraft(s: Snapshot): RouteDraft | undefined {
   return { ...frameOf(s), token, contentProfile, guardrail, workload: pinned.workload.name };
 }
 
-/** The previous application of a new one: the last one that every replica confirmed, not one in progress. */
+/**
+ * The previous application of a new application: the last application that every replica confirmed, not one in
+ * progress.
+ */
 export function previousOf(s: Snapshot): PreviousApplication | undefined {
   const { route } = s;
   if (route === undefined) return undefined;
@@ -105,7 +108,10 @@ function frameOf(s: Snapshot) {
   return { ...makeRouteFrame({ name, uid, id }, spec, upstreamOf(s)), ...placeOf(s, id) };
 }
 
-/** A binding that does not own its desired alias keeps that of its route, unless other bindings wait for that one. */
+/**
+ * The place of the route. A binding that does not own its desired alias keeps the alias of its route, unless other
+ * bindings wait for that alias.
+ */
 function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string): { gateway: string; alias: string } {
   if (owner.kind === 'owner' || route === undefined) return { gateway: spec.gateway, alias: spec.model.alias };
   const { gateway, alias } = route.spec;
@@ -120,8 +126,8 @@ function placeOf({ binding: { spec }, owner, move, route }: Snapshot, id: string
 }
 
 /**
- * The upstream to write. A name that is not approved changes nothing while the one in use is approved; when that one
- * is no longer approved, the route is disabled.
+ * The upstream to write. While the current upstream is approved, a name that is not approved changes nothing; if the
+ * current upstream is no longer approved, the route is disabled.
  */
 function upstreamOf(s: Snapshot): Upstream {
   if (s.upstream.kind === 'approved') return s.upstream;

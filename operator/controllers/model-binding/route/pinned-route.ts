@@ -83,7 +83,7 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
 /**
  * Whether the route matches the records of the binding. A route of the recorded generation must equal the record. A
  * route of another generation was written by the operator just before it stopped, or by another writer: it must pin the
- * application that the binding requests or that was confirmed before, and an unguarded one only the application that
+ * application that the binding requests or that was already confirmed; an unguarded route must pin the application that
  * the binding requests now.
  */
 export function isAccountedFor(s: Snapshot, route: RouteView): boolean {
@@ -110,7 +110,10 @@ function matchesRecord(spec: GatewayRouteSpec, record: PinnedRecord): boolean {
   return isSame && (checks === undefined || hasSameGuard(spec, record));
 }
 
-/** Addresses follow the workload and are compared with it. */
+/**
+ * Compares the guardrails without their addresses: the addresses follow the workload and are compared with those of the
+ * workload.
+ */
 function hasSameGuard({ guardrail }: GatewayRouteSpec, record: PinnedRecord): boolean {
   return guardrail.mode === 'Policy' && sameJson(guardrail, pinnedGuard(record, guardrail.addresses));
 }

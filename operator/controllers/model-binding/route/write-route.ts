@@ -28,7 +28,7 @@ type RoutePorts = {
   readonly claims: WorkloadClaims;
 };
 
-/** Only one binding at a time claims an alias that its route does not hold yet. */
+/** Locks of aliases: only one binding at a time claims an alias that its route does not have yet. */
 type AliasLocks = {
   /**
    * Waits until the caller may claim an alias.
@@ -65,7 +65,7 @@ export function createAliasLocks(): AliasLocks {
 /**
  * Writes a complete route in one write. Before it pins another application, it reads the inputs of the decision live,
  * so that a resumed process cannot act on stale state (docs/design/applications-and-routes.md). @throws KubeError with
- * a code of a lost race
+ * a code that means that another writer was faster
  */
 export async function writeRoute(
   ports: RoutePorts,
@@ -170,8 +170,8 @@ async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void
 }
 
 /**
- * Every binding of the cycle still holds its alias and requests that of the next one, from live reads: a binding does
- * not release its alias for others whose spec has changed.
+ * Confirms with live reads that every binding of the cycle still has its alias and requests the alias of the next
+ * binding: a binding does not release its alias for bindings whose spec has changed.
  */
 async function confirmCircle(client: KubeClient, circle: readonly Mover[]): Promise<void> {
   for (const { name, id, wants, holds } of circle) {

@@ -16,7 +16,9 @@ import { findUpstream } from '../../../environment/approved-providers.ts';
 import { bindingIdOf, moveOf, ownerOf } from '../alias/gather-ownership.ts';
 import type { PinnedView, RouteView, Snapshot } from './snapshot.ts';
 
-/** State of one pass over a binding: the objects as last read or written, and the facts found in this pass. */
+/**
+ * State of one pass over a binding: the objects as they were last read or written, and the facts that this pass found.
+ */
 export type Pass = {
   readonly world: BindingWorld;
   readonly binding: Stored<ModelBinding>;
@@ -26,7 +28,7 @@ export type Pass = {
   readonly workloads: Readonly<Partial<Record<ApplicationRole, Stored<RuntimeWorkload>>>>;
 };
 
-/** Reads all inputs of the decision and decides nothing. */
+/** Reads all inputs of the decision; it makes no decision itself. */
 export function gather(pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue'> {
   const { binding, route, world } = pass;
   const { stores } = world;
@@ -94,8 +96,8 @@ function pinnedView(world: BindingWorld, record: ModelBindingStatus['pinned']): 
 }
 
 /**
- * Replicas, ready or not, that use the workload of the deleted route, or that may not have seen the deletion of the
- * route, so that a request may still begin there (docs/design/applications-and-routes.md).
+ * Replicas, ready or not, that use the workload of the deleted route. A replica that may not have seen the deletion of
+ * the route is included, because a request may still begin there (docs/design/applications-and-routes.md).
  */
 function leftBehind({ stores, history }: BindingWorld, { metadata, spec, status }: Stored<ModelBinding>) {
   const generationId = status?.pinned?.generationId;

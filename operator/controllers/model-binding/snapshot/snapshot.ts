@@ -22,7 +22,7 @@ export type RouteView = {
 
 export type PinnedView = {
   readonly record: NonNullable<ModelBindingStatus['pinned']>;
-  /** Absent if the recorded application names no workload. */
+  /** The workload of the application; absent if the recorded application names no workload. */
   readonly workload: WorkloadView | undefined;
 };
 
@@ -38,12 +38,14 @@ export type Snapshot = ProgressSnapshot & {
   };
   readonly conditions: readonly Condition[];
   readonly history: OutcomeHistory;
-  /** The pinned application of the status; absent before the first one. */
+  /** The pinned application in the status; absent before the first one. */
   readonly pinned: PinnedView | undefined;
   /** The workload that `status` names as starting. */
   readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
-  /** Absent if the route keeps its alias, or moves to the desired one. */
+  /**
+   * The move of the route to another alias; absent if the route keeps its alias, or already moves to the desired alias.
+   */
   readonly move: AliasMove | undefined;
   /** The provider that the route uses; it may differ from the provider that the binding names. */
   readonly routeUpstream: UpstreamView | undefined;

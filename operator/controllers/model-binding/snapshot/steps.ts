@@ -45,7 +45,7 @@ export type RouteWrite = {
   readonly previous: PreviousApplication | undefined;
 };
 
-/** The next step; after each one the binding is decided again, until it settles. */
+/** The next step of a pass; after each step the binding is decided again, until the pass has settled. */
 export type ReconcileStep =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' | 'tampered' }

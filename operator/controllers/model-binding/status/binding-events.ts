@@ -8,7 +8,7 @@ const watched: readonly Watched[] = [
   { type: 'RouteRejected', status: 'True', reason: 'RouteRejected', as: { type: 'Warning', action: 'Apply' } },
 ];
 
-/** Events of one pass over a binding: its outcome, once, and conditions that turned unhealthy. */
+/** Events of one pass over a binding: its outcome, reported once, and conditions that became unhealthy. */
 export function bindingEvents(
   before: ModelBinding['status'],
   after: ModelBinding['status'],

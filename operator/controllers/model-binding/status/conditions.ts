@@ -70,7 +70,7 @@ function resolved(s: Snapshot, result: PassResult): Aspect {
   return aspect('True', 'Resolved', 'All references are resolved.');
 }
 
-/** The message names both remedies. */
+/** The message names both possible remedies. */
 function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   const policy = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : '';
   return (
@@ -147,9 +147,8 @@ function saidBefore(s: Snapshot): Aspect | undefined {
 }
 
 /**
- * The missing dependency has appeared, or it would be reported again. While the pinned application is being started
- * again
- * the desired one is not evaluated.
+ * Whether a failure message is outdated, because the missing dependency has appeared; otherwise the failure would be
+ * reported again. While the pinned application is being started again, the desired application is not evaluated.
  */
 function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
   const newest = history[0];
@@ -157,7 +156,10 @@ function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
   return isLookedAt && said.status === 'False' && newest !== undefined && !isFinal(newest);
 }
 
-/** Nothing is in progress until a user resolves the conflict. A wrong label does not affect the current application. */
+/**
+ * No application is in progress until a user resolves the conflict. A wrong label does not affect the current
+ * application.
+ */
 function notAccepted(s: Snapshot, result: NotAccepted): Aspect {
   const said = result.reason === 'AliasConflict' || !isInForce(s) ? undefined : saidBefore(s);
   return said ?? aspect('False', result.reason, `${ended(result.message)} ${heldNote(s)}`);

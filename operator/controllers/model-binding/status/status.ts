@@ -8,7 +8,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { PassResult, Settlement } from '../snapshot/steps.ts';
 import type { Aspects } from './conditions.ts';
 
-/** The whole status at the end of a pass; equal to the current one if nothing changed. */
+/** The whole status at the end of a pass; equal to the current status if nothing has changed. */
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {
   const generationId = s.route?.spec.generationId;
   const record: ApplicationRecord | undefined =
@@ -46,13 +46,13 @@ function makeConditions(
   return [...conditions];
 }
 
-/** Without a route the record of the last one is kept, because it is restored or still in use by a replica. */
+/** Without a route, the record of the last route is kept, because it will be restored or a replica still uses it. */
 function pinnedOf({ route, pinned }: Snapshot): Pick<ModelBindingStatus, 'pinned'> {
   if (route === undefined) return pinned === undefined ? {} : { pinned: pinned.record };
   return { pinned: pinnedRecord(route.spec) };
 }
 
-/** The workload of an application that may still be applied, so that it is kept and users can inspect it. */
+/** The workload of an application that may still be applied, so that the workload is kept and users can inspect it. */
 function startingOf(s: Snapshot, result: PassResult): Pick<ModelBindingStatus, 'workload'> {
   if (result.kind === 'blocked') return s.starting === undefined ? {} : { workload: s.starting };
   const workload = s.facts.desired.workload ?? s.facts.pinned.workload;

@@ -18,7 +18,7 @@ type GatewayPods = GatewayReplicas & {
   silenceMs(): number;
 };
 
-/** Gateway replicas as pods: the name of a replica is that of its pod. */
+/** Gateway replicas as pods: the name of a replica is the name of its pod. */
 export function createGatewayPods(options: {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export function createGatewayPods(options: {
       await reflector.synced;
       const seen = reflector.store.get(replica);
       if (seen !== undefined && isPodRunning(seen)) return true;
-      // A watch may be stale: before a replica counts as stopped, its pod is read live.
+      // A watch may be stale, so that the pod of a replica is read live before the replica counts as stopped.
       const pod = await client.get<Pod>(builtinKinds.pod, replica);
       return pod !== undefined && isPodRunning(pod);
     },

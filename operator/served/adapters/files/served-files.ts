@@ -13,13 +13,13 @@ type ServedFilesOptions = {
   /** The folder of `NAME.json`, the pins that the next operator reads. */
   readonly pinsDirectory: string;
   readonly entries: readonly ServedPolicy[];
-  /** Addresses of the processes of a workload; empty while none was ready. */
+  /** Returns the addresses of the processes of a workload; empty if no process was ever ready. */
   readonly addressesOf: (workload: string) => readonly string[];
 };
 
 /**
- * Served policies of one machine: a target file for each, whose addresses are those of the processes. A pin is stored
- * before its target, and `point` completes a target that is missing or has other addresses.
+ * Served policies of one machine: each has a target file with the addresses of the processes. A pin is stored before
+ * its target, and `point` completes a target that is missing or has other addresses.
  * @throws FileWriteError from `point`
  */
 export async function openServedFiles(options: ServedFilesOptions): Promise<ServedPolicies> {
@@ -95,7 +95,7 @@ function readPin(text: string): ServedPin | undefined {
   }
 }
 
-/** The content of a file; undefined where it cannot be read, so that it is written again. */
+/** The content of a file; undefined if the file cannot be read, so that it is written again. */
 async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

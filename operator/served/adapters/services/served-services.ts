@@ -60,7 +60,7 @@ export function createServedServices(options: {
   const maps = start<ConfigMap>(builtinKinds.configMap);
   const all = [services, maps];
 
-  /** Creates the object, or changes the existing one until it equals the desired one. */
+  /** Creates the object, or changes the existing object until it equals the desired one. */
   async function ensure(kind: Kind, desired: KubeObject, current: Stored<KubeObject> | undefined): Promise<void> {
     const { name } = desired.metadata;
     if (current === undefined) {

@@ -69,7 +69,7 @@ describe('the objects of a workload', () => {
     expect(place.writes()).toHaveLength(before);
   });
 
-  test('a workload has a PodDisruptionBudget from two pods on, and none below', async () => {
+  test('a workload has a PodDisruptionBudget from two pods on, and no PodDisruptionBudget with one pod', async () => {
     const place = await open();
     await deployed(place, 1);
     expect(present(place)).not.toContain('poddisruptionbudgets');

@@ -31,8 +31,8 @@ const concurrency = 4;
 /** Longest part of an API server's error message that a condition shows. */
 const maxRefusal = 300;
 /**
- * Objects are garbage collected with their RuntimeWorkload. This pause lets the operator see that deletion before it
- * creates them again.
+ * Pause before objects are created again, milliseconds. Objects are garbage collected together with their
+ * RuntimeWorkload, and the pause lets the operator see the deletion of the RuntimeWorkload first.
  */
 const recreateAfterMs = 1_000;
 /** Manifests whose validation result is cached. */
@@ -59,11 +59,11 @@ type RequestedWorkload = {
   request: WorkloadRequest;
   readonly manifest: WorkloadManifest;
   readonly address: string;
-  /** Whether a process was ready at the address before. */
+  /** Whether a process at the address was ready before. */
   wasReady: boolean;
   /** Why the Kubernetes objects of a workload cannot be applied. */
   refusal: string | undefined;
-  /** Kinds of which the object was applied since the operator started. */
+  /** Kinds whose object was applied since the operator started. */
   readonly applied: Set<Kind>;
   /** The observation that the listener was last called for, as JSON. */
   reported: string;
@@ -144,7 +144,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     });
   }
 
-  /** Reads each object live, because the watch may not have reported one that was just created. */
+  /** Each object is read live, because the watch may not have reported an object that was just created. */
   async function deleteObjects(name: string): Promise<void> {
     const owner = removed.get(name);
     if (owner === undefined) return;
@@ -196,7 +196,10 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     queue.add(name);
   }
 
-  /** Called for every workload in every pass of its bindings; the result is cached because the text is immutable. */
+  /**
+   * Whether a manifest can be read. This is called for every workload in every pass of its bindings; the result is
+   * cached because the text is immutable.
+   */
   function isReadable(manifest: string): boolean {
     const known = readable.get(manifest);
     if (known !== undefined) return known;

@@ -12,7 +12,7 @@ export type WorkloadPart = {
   readonly desired: KubeObject | undefined;
 };
 
-/** Kinds of the objects of a workload, at most one of each, with its name. */
+/** Kinds of the objects of a workload. There is at most one object of each kind; it has the name of the workload. */
 export const workloadKinds = [
   builtinKinds.networkPolicy,
   builtinKinds.service,
@@ -21,8 +21,9 @@ export const workloadKinds = [
 ] as const satisfies readonly Kind[];
 
 /**
- * The objects of a workload in the order of their creation: access to the pods is restricted before the first pod. They
- * are those of the manifest, owned by the RuntimeWorkload; only the number of pods is not part of the manifest.
+ * The objects of a workload in the order of their creation: access to the pods is restricted before the first pod. The
+ * objects come from the manifest and are owned by the RuntimeWorkload; only the number of pods is not part of the
+ * manifest.
  */
 export function desiredObjects(
   manifest: WorkloadManifest,

@@ -26,7 +26,7 @@ const manifestSchema = z.strictObject({
 /** The objects of a workload as they were rendered when it was created. */
 export type WorkloadManifest = z.infer<typeof manifestSchema>;
 
-/** The manifest of a workload as canonical JSON; later operators apply these bytes too. */
+/** The manifest of a workload as canonical JSON; later operators apply exactly these bytes. */
 export function renderDeploymentManifest(input: WorkloadRendering, template: WorkloadTemplate): string {
   const { name, providers } = input;
   const manifest = {

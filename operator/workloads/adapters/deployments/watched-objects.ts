@@ -25,7 +25,7 @@ type WatchedObjects = AsyncDisposable & {
   /** Pods with the label of the workload, including pods of other owners. */
   pods(workload: string): readonly Stored<Pod>[];
   endpointSlices(workload: string): readonly Stored<EndpointSlice>[];
-  /** The object of one of the kinds of a workload. */
+  /** Returns the object of the given kind that belongs to a workload. */
   object(kind: Kind, workload: string): Stored<KubeObject> | undefined;
   /** Resolves when all of them were listed. */
   readonly synced: Promise<void>;

@@ -4,9 +4,9 @@ import { isPodOf } from '../../pods/is-pod-of.ts';
 import type { WorkloadProblem } from '../../ports.ts';
 
 /**
- * The pods to which the Service of a workload sends requests: how many of them belong to its Deployment, and a problem
- * where one does not, because any pod with the right label becomes an endpoint. An endpoint whose pod the watch has not
- * reported yet counts as neither.
+ * The pods to which the Service of a workload sends requests: how many of the pods belong to its Deployment, and a
+ * problem if one does not, because any pod with the right label becomes an endpoint. An endpoint whose pod the watch
+ * has not reported yet is ignored.
  */
 export function readEndpoints(
   workload: string,

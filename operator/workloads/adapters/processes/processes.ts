@@ -13,7 +13,7 @@ const retireMs = 5_000;
 type ProcessesOptions = {
   /** `runtime/main.ts` of this checkout. */
   readonly runtimeFile: string;
-  /** The build of this checkout, the only one that can run here. */
+  /** The build of this checkout, which is the only build that can run here. */
   readonly build: string;
   readonly bundlesDirectory: string;
   readonly logsDirectory: string;
@@ -23,19 +23,19 @@ type ProcessesOptions = {
   /** Variables that the processes inherit. */
   readonly inherited: Readonly<NodeJS.ProcessEnv>;
   readonly logger: Logger;
-  /** Milliseconds; 5,000 by default. */
+  /** Grace period of surplus processes, milliseconds; 5,000 by default. */
   readonly retireMs?: number;
 };
 
 type Running = {
   readonly manifest: string;
   readonly replicas: Replica[];
-  /** Surplus processes in the order of their index; the last one is recalled first. */
+  /** Surplus processes in the order of their index; the last process is the first to be used again. */
   readonly retiring: { readonly replica: Replica; readonly timer: NodeJS.Timeout }[];
   readonly addresses: readonly string[];
 };
 
-/** Workloads as child processes. They listen on loopback and end with the operator. */
+/** Workloads as child processes, which listen on loopback and end together with the operator. */
 export function createProcesses(options: ProcessesOptions): Workloads {
   const running = new Map<string, Running>();
   const ending = new Set<Promise<void>>();

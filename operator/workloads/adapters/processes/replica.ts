@@ -15,7 +15,7 @@ import { becomesReady, type RuntimeProcess, startRuntimeProcess } from '../../ru
 const graceMs = 10_000;
 const firstRestartMs = 200;
 const longestRestartMs = 30_000;
-/** After a process has run for this long, its next restart is without backoff. */
+/** After a process has run for this time, its next restart has no backoff, milliseconds. */
 const stableMs = 60_000;
 
 type ReplicaOptions = {
@@ -89,7 +89,7 @@ export function startReplica(options: ReplicaOptions): Replica {
     return hangs ? 'did not answer for 10 s and was killed' : started.reason();
   }
 
-  /** Watches the process until it ends or shuts down. A hung process cannot shut down, so it is killed. */
+  /** Watches the process until it ends or shuts down. A hung process is killed, because it cannot shut down. */
   async function endIfHung(started: RuntimeProcess, origin: string): Promise<boolean> {
     const over = new AbortController();
     void started.ended.then(() => over.abort());
@@ -124,7 +124,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   async function listens(started: RuntimeProcess): Promise<void> {
     const origin = (await started.ready)?.listening;
     if (origin === undefined) {
-      // Another process may hold the port: the next start takes a free one, and the route is written again.
+      // Another process may use the port: the next start takes a free port, and the route is written again.
       port = 0;
       return;
     }

@@ -2,7 +2,7 @@ import confusables from 'unhomoglyph/data.json' with { type: 'json' };
 import type { Fold } from '#contracts/folds';
 import { foldOrbit } from '../../unicode/case-fold.ts';
 
-/** A folded character and the bytes of the original from which it comes. */
+/** A folded character and the bytes of the original text from which it was made. */
 export type NaiveUnit = { text: string; readonly start: number; end: number };
 
 const table: Readonly<Record<string, string>> = confusables;
@@ -38,7 +38,7 @@ const isDropped = (character: string, kinds: ReadonlySet<Fold>): boolean =>
 const isSpace = (character: string, kinds: ReadonlySet<Fold>): boolean =>
   kinds.has('whitespace') && /^\p{White_Space}$/u.test(character);
 
-/** The composition of the last character with this one; undefined where this one stays a character. */
+/** The composition of the last character with this one; undefined if this one is a separate character. */
 function joinedWith(last: string, character: string, kinds: ReadonlySet<Fold>): string | undefined {
   if (isSpace(character, kinds)) return last === ' ' ? ' ' : undefined;
   if (!isMark(character) || !(kinds.has('compatibility') || kinds.has('confusables'))) return undefined;

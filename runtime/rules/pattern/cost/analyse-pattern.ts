@@ -13,12 +13,12 @@ import { readsBytesTwiceAtMost } from './rescan.ts';
 /** Smallest distance of two probes in bytes: a probe for each byte would be slower than a search. */
 const MIN_PROBE_DISTANCE = 2;
 
-/** The two automata with which the engine finds one match: forward to its end, then backward to its start. */
+/** The two automata with which the engine finds one match: one forward to its end, then one backward to its start. */
 type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
 
 /**
- * The analysis of a pattern's automata. Each part is worked out on first use, in bounded time, and undefined when the
- * automaton is too large to be built ahead.
+ * The analysis of a pattern's automata. Each part is computed on first use, in bounded time, and is undefined when the
+ * automaton is too large to be built in advance.
  */
 export type PatternAnalysis = {
   /** Names the pattern in a FigureSource. */
@@ -75,7 +75,7 @@ function firingFiguresOf(
   return { plan: 'unbounded-set', ranges: compileProgram(node, false)?.edgeCount ?? Number.POSITIVE_INFINITY };
 }
 
-/** Undefined without a plan, and if probes would be slower than a search. */
+/** The plan for probes; undefined if there is none, or if probes would be slower than a search. */
 function probeFiguresOf(plan: ProbePlan | undefined): ProbeFigures | undefined {
   if (plan === undefined || plan.distance < MIN_PROBE_DISTANCE) return undefined;
   const { distance, scanned, overlap, automaton } = plan;

@@ -17,7 +17,7 @@ type Instruction =
 export type ByteProgram = {
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Number of byte ranges in all instructions: the most that one step of the slow path of the engine examines. */
+  /** Number of byte ranges in all instructions: the largest number that one step of the engine's slow path examines. */
   readonly edgeCount: number;
 };
 
@@ -59,7 +59,10 @@ function add(builder: Builder, instruction: Instruction): number {
   return builder.instructions.length - 1;
 }
 
-/** Emits the node in front of `next`; returns its first instruction, or -1 once the program is too large. */
+/**
+ * Generates the instructions of the node that continue at `next`; returns its first instruction, or -1 once the program
+ * is too large.
+ */
 function generate(builder: Builder, node: PatternNode, next: number): number {
   if (next < 0 || builder.edgeCount > MAX_EDGES) return -1;
   switch (node.kind) {

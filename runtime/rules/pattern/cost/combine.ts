@@ -3,8 +3,9 @@ import { type Automaton, MAX_TRANSITIONS, memoryOf } from './determinize.ts';
 import { SET_MEMORY_BYTES } from './engine-memory.ts';
 
 /**
- * Combines two automata into that of a set of both patterns. Its states are pairs of states, because the engine keeps
- * the threads of all members side by side. Undefined when it has too many states. Only for automata of kind `many`.
+ * Combines two automata into the automaton of a set of both patterns. Its states are pairs of states, because the
+ * engine runs the threads of all members at the same time. Undefined when it would have too many states. Only for
+ * automata of kind `many`.
  */
 export function combine(left: Automaton, right: Automaton): Automaton | undefined {
   const classes = jointClasses(left, right);

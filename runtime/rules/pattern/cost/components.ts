@@ -1,4 +1,7 @@
-/** Nodes of a directed graph that can reach each other; the components that it can reach come before it. */
+/**
+ * Groups of nodes of a directed graph that can reach each other; a component is listed after the components that it can
+ * reach.
+ */
 type Components = {
   readonly count: number;
   /** For each node, the number of its component. */

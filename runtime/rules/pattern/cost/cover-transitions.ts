@@ -5,7 +5,8 @@ import { utf8Step } from './utf8-validity.ts';
 const MAX_COVER_BYTES = 12_000_000;
 
 /**
- * Whether the engine can build the whole automaton ahead: its covering texts and its memory stay within their bounds.
+ * Whether the engine can build the whole automaton in advance: its covering texts and its memory stay within their
+ * limits.
  */
 export function canBuildAhead(automaton: Automaton, memoryBytes: number): boolean {
   if (automaton.memoryBytes > memoryBytes) return false;
@@ -57,7 +58,7 @@ const BYTES_BEFORE: Readonly<Record<StartContext, readonly number[]>> = {
   other: [0x20],
 };
 
-/** Follows transitions that no text took before, as long as there are any. */
+/** Follows transitions that no text has used yet, as long as there are any. */
 function goOn({ classCount, next, classOf }: Automaton, taken: Uint8Array, from: number, within: number): number[] {
   const bytes: number[] = [];
   let state = from;
@@ -87,7 +88,7 @@ function freshByte(alphabet: Alphabet, taken: Uint8Array, state: number, charact
 
 const samples = new WeakMap<Uint8Array, Int16Array>();
 
-/** A byte of the class that is valid at this position inside of a character; -1 when there is none. */
+/** A byte of the class that is valid at this position inside of a character; -1 if there is no such byte. */
 function byteFor({ classOf, classCount }: Alphabet, symbol: number, character: number): number {
   let table = samples.get(classOf);
   if (table === undefined) {

@@ -4,7 +4,7 @@ import { FLAG_MATCH, type State, ThreadRunner } from './thread-runner.ts';
 
 /**
  * How RE2 builds the states of a search (dfa.cc): `many` for a set (unordered, all matches), `first` for leftmost-first
- * (ordered, cut at a match), `longest` for the pass back to the start of a match (unordered).
+ * (ordered, truncated at a match), `longest` for the backward pass to the start of a match (unordered).
  */
 export type SearchKind = 'many' | 'first' | 'longest';
 
@@ -19,19 +19,20 @@ export type Automaton = {
   readonly states: number;
   /** Transition table: `next[state * classCount + class]`; -1 when no match is possible. */
   readonly next: Int32Array;
-  /** For each state, 1 when a match ended one byte before. */
+  /** For each state, 1 if a match ended one byte earlier. */
   readonly matched: Uint8Array;
-  /** For each state, how many instructions the engine examines to build one of its transitions. */
+  /** For each state, the number of instructions that the engine examines to build one of its transitions. */
   readonly work: Int32Array;
   /** Memory of the engine for all states, in bytes (dfa.cc, CachedState). */
   readonly memoryBytes: number;
-  /** For each start context, the first state; -1 when no match can begin there. */
+  /** For each start context, the first state; -1 if no match can begin there. */
   readonly starts: Readonly<Record<StartContext, number>>;
 };
 
 /**
- * Bounds on the analysis of one automaton; beyond them it counts as unbounded. They follow from 50 ms for one
- * pattern and of a few MiB for one automaton; a probe's automaton grows with its gaps, a set's with all their overlaps.
+ * Limits of the analysis of one automaton; above them its cost counts as unbounded. They are derived from 50 ms for one
+ * pattern and a few MiB for one automaton. The automaton of a probe grows with its gaps, the automaton of a set with
+ * all overlaps of its gaps.
  */
 export const MAX_TRANSITIONS: Readonly<Record<SearchKind | 'probe', number>> = {
   many: 32_000,
@@ -49,10 +50,7 @@ export function memoryOf(work: Int32Array, classCount: number): number {
   return work.reduce((sum, own) => sum + 42 + 8 * (classCount + 1) + 4 * own, 0);
 }
 
-/**
- * Builds all states that the program can reach from the given contexts, or undefined when they are too many to fit the
- * bounds.
- */
+/** Builds all states that the program can reach from the given contexts, or undefined if they exceed the limits. */
 export function determinize(
   program: ByteProgram,
   kind: SearchKind,

@@ -1,13 +1,14 @@
 /**
  * The cost of the engine's basic steps, in nanoseconds: named numbers, so that an estimate is the same on every machine
- * and in every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at
- * about 2.5 GHz); `testing/measure-worst.ts` compares the estimated costs with measured times of texts that are made to
- * be slow. A slower machine needs larger budgets, not other figures.
+ * and in every run. Each value is above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC
+ * at about 2.5 GHz); `testing/measure-worst.ts` compares the estimated costs with measured times of texts that are
+ * constructed to be slow. A slower machine needs larger budgets, not different figures.
  */
 
 /**
- * One byte of text through a transition that exists already, by the size of the automaton in bytes: 1.3 measured while it
- * fits the first cache, 3.2 (6.6 on a busy machine) at 200 KiB. The search for necessary bytes takes 0.2 at most.
+ * Nanoseconds to move one byte of text through an existing transition, by the size of the automaton in bytes: 1.3 was
+ * measured while the automaton fits into the first cache, 3.2 (6.6 on a busy machine) at 200 KiB. The search for
+ * necessary bytes takes 0.2 at most.
  */
 export function stepNs(memoryBytes: number): number {
   if (memoryBytes <= 64 * 1024) return 2;
@@ -16,19 +17,20 @@ export function stepNs(memoryBytes: number): number {
 /** Nanoseconds to examine one byte of text for places to probe: measured 1 to 1.5. */
 export const SCAN_STEP_NS = 2;
 /**
- * Nanoseconds to build one transition, and for each byte range of the state that it leaves: measured 190 with 6, 390
+ * Nanoseconds to build one transition, and for each byte range of its source state: measured 190 with 6 ranges, 390
  * with 14.
  */
 export const BUILD_NS = 150;
 export const BUILD_RANGE_NS = 30;
 /**
- * Nanoseconds of a call that searches a set, or that lists one more match, without the bytes it reads: measured 1,200.
+ * Nanoseconds of a call that searches a set, or that lists one more match, without the bytes that it reads: measured
+ * 1,200.
  */
 export const SEARCH_CALL_NS = 2_000;
-/** Nanoseconds of a call that tests one position for a match, without the bytes it reads: measured 90 to 110. */
+/** Nanoseconds of a call that tests one position for a match, without the bytes that it reads: measured 90 to 110. */
 export const PROBE_CALL_NS = 150;
 /**
- * Nanoseconds to advance one byte in a search for places to probe, without the bytes examined: measured 3 to 5 together
+ * Nanoseconds to advance one byte in a search for places to probe, without the examined bytes: measured 3 to 5 together
  * with them.
  */
 export const SCAN_NS = 4;

@@ -18,10 +18,10 @@ type Grouping = {
 };
 
 /**
- * Puts patterns into groups, each of which keeps within the budget as a whole, in milliseconds for a text of at most
- * `maxBytes` bytes. Greedy and deterministic: a pattern joins the newest set of patterns if their common automaton
- * stays small, else it opens a new one; a pattern that is searched by probes is a separate group. Groups are ordered by
- * their first member.
+ * Divides patterns into groups, each of which stays within the budget as a whole, in milliseconds for a text of at most
+ * `maxBytes` bytes. The division is greedy and deterministic: a pattern joins the newest set of patterns if their
+ * common automaton stays small, else it begins a new set; a pattern that is searched by probes is a separate group.
+ * Groups are ordered by their first member.
  */
 export function groupPatterns(
   patterns: readonly PatternAnalysis[],
@@ -50,7 +50,7 @@ type OpenGroup = {
   readonly members: number[];
   readonly analyses: PatternAnalysis[];
   costMs: number;
-  /** The common automaton of the members, once it was built: known figures need none. */
+  /** The common automaton of the members, if it was built: known figures make it unnecessary. */
   automaton: Automaton | undefined;
 };
 

@@ -23,8 +23,9 @@ import { overlapWithRejected } from './probe-overlap.ts';
 
 /**
  * The estimated worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most
- * `maxBytes` bytes, compiled as one group. It depends on the patterns only, so it is the same on every machine; real
- * times can exceed it, for which admission has a safety factor of 4. Infinity without an estimate.
+ * `maxBytes` bytes, if they are compiled as one group. The estimate depends on the patterns only, so that it is the
+ * same on every machine. Real times can exceed it; therefore admission has a safety factor of 4. Infinity without an
+ * estimate.
  */
 export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number): number {
   const [only] = group;
@@ -46,7 +47,8 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
 }
 
 /**
- * The automaton of a set of these patterns; undefined when one pattern has no automaton or the common one is too large.
+ * The automaton of a set of these patterns; undefined if a pattern has no automaton or the common automaton is too
+ * large.
  */
 export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | undefined {
   let joint: Automaton | undefined;
@@ -60,7 +62,7 @@ export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | und
 }
 
 /**
- * The estimated worst case of one pass of a set whose automaton of this size was built ahead; Infinity without an
+ * The estimated worst case of one pass of a set whose automaton of this size was built in advance; Infinity without an
  * automaton.
  */
 export function setCostMs(memoryBytes: number | undefined, maxBytes: number): number {
@@ -81,9 +83,10 @@ export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: 
 type MatchTest = { readonly everyEnd: boolean; readonly longestRejected: number };
 
 /**
- * The estimated worst case, in milliseconds, of testing a match (checksum, allow-list) at every place at which the pattern may
- * begin; Infinity without a plan to probe.
- * @param longestRejected the most bytes of a match that is not accepted, so that places inside of it are probed, too
+ * The estimated worst case, in milliseconds, of testing a match (checksum, allow-list) at every place at which the
+ * pattern may begin; Infinity if there is no plan for probes.
+ * @param longestRejected the maximum number of bytes of a match that is not accepted; places inside of such a match are
+ * probed, too
  */
 export function acceptedCostMs(
   analysis: PatternAnalysis,
@@ -99,7 +102,7 @@ export function acceptedCostMs(
   return probeCostMs(probed, maxBytes) + testNs / 1e6;
 }
 
-/** Whether listing matches by probes is cheaper than by searching, for the contract's largest text. */
+/** Whether listing matches by probes is cheaper than by searching, for the largest text that the contract allows. */
 export function listsByProbes(analysis: PatternAnalysis): boolean {
   const [bytes, limit] = [131_072, 1_024];
   return spanProbeCostMs(analysis, bytes, limit) < searchCostMs(analysis, bytes, limit);
@@ -117,7 +120,7 @@ export function keepCostMs(maxBytes: number): number {
 
 /**
  * The estimated worst case of a list of terms whose stems are compared, in milliseconds: reading the text, and stemming
- * as many words as one text may have.
+ * the maximum number of words of one text.
  */
 export function stemTermsCostMs(maxBytes: number): number {
   const words = Math.min(maxStemmedWords, Math.floor(maxBytes / BYTES_OF_STEMMED_WORD));
@@ -155,7 +158,8 @@ function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number
   const again = matches * Math.min(maxBytes, longest + 1);
   const forward = search.readsTwiceAtMost ? Math.min(maxBytes, again) : again;
   const read = stepNs(search.memoryBytes) * (2 * maxBytes + forward);
-  // The part of an automaton that one text can need: every transition, or as many as the text has bytes.
+  // The part of an automaton that one text can need: all transitions, or at most one transition for each byte of the
+  // text.
   const built = Math.min(search.buildAllNs, maxBytes * search.buildMostNs);
   return (read + built + matches * SEARCH_CALL_NS) / 1e6;
 }

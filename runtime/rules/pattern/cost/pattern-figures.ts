@@ -9,17 +9,20 @@ export type ProbeFigures = {
   readonly memoryBytes: number;
 };
 
-/** How a pattern is searched, and the figures from which the cost on a text of any length follows. */
+/** The way in which a pattern is searched, and the figures from which its cost for a text of any length is computed. */
 export type FiringFigures =
-  /** In a set together with others, whose automaton is built ahead. */
+  /** The pattern is in a set with other patterns, whose automaton is built in advance. */
   | { readonly plan: 'set'; readonly memoryBytes: number }
   | ({ readonly plan: 'probe' } & ProbeFigures)
-  /** In a set whose automaton is too large to be built ahead, so that any text may make the engine build states. */
+  /**
+   * The pattern is in a set whose automaton is too large to be built in advance, so that any text may make the engine
+   * build states.
+   */
   | { readonly plan: 'unbounded-set'; readonly ranges: number };
 
 /** The figures of listing matches by searching. */
 export type SearchFigures = {
-  /** Memory of the larger of both automata. */
+  /** Memory of the larger one of both automata. */
   readonly memoryBytes: number;
   /** Whether each byte is read at most twice (rescan.ts). */
   readonly readsTwiceAtMost: boolean;
@@ -28,20 +31,20 @@ export type SearchFigures = {
   readonly buildMostNs: number;
 };
 
-/** The figures of listing the matches of a pattern; a way is undefined where its automaton is too large. */
+/** The figures for listing the matches of a pattern; a way is undefined if its automaton is too large. */
 export type ListingFigures = {
   readonly probe: ProbeFigures | undefined;
   readonly search: SearchFigures | undefined;
 };
 
 /**
- * The source of figures: computed from the automata, or known from an earlier validation. Figures follow from the
- * pattern and this build alone, so both are equal. A key is `keyOf` of one pattern.
+ * The source of figures: computed from the automata, or known from an earlier validation. Figures depend only on the
+ * pattern and this build, so that both are equal. A key is the `keyOf` of one pattern.
  */
 export type FigureSource = {
   firing(key: string, workOut: () => FiringFigures): FiringFigures;
   listing(key: string, workOut: () => ListingFigures): ListingFigures;
-  /** Memory of the common automaton of a set in this order; undefined when it is too large. */
+  /** Memory of the common automaton of a set in this order; undefined if it is too large. */
   joint(keys: readonly string[], workOut: () => number | undefined): number | undefined;
   /** The automaton of the set of this pattern alone. */
   set(key: string, build: () => Automaton | undefined): Automaton | undefined;

@@ -9,11 +9,11 @@ const SHARED_DEPTH = 6;
 /**
  * The maximum number of probes that read one byte of a text. A probe runs the automaton from one place at which a match
  * may begin. While it runs, a second probe may begin where the state of the first one allows a place; the next probe
- * after that begins at least `distance` bytes later, and those bytes agree with the place of the second. Reading them
- * is a move of the first automaton. No place inside of a match is probed, so the first probe matches nothing after a
- * move. The number of probes is therefore the length of the longest chain of moves that reaches no match, and Infinity
- * when moves form a cycle. Probes that began less than SHARED_DEPTH bytes ago are added, because the first probe need
- * not agree with them yet.
+ * after that begins at least `distance` bytes later, and those bytes agree with the place of the second probe. Reading
+ * them is called a move of the first automaton. No place inside of a match is probed, so that the first probe has no
+ * match after a move. The number of probes is therefore the length of the longest chain of moves that reaches no match,
+ * and Infinity when moves form a cycle. Probes that began less than SHARED_DEPTH bytes ago are added, because the first
+ * probe need not agree with them yet.
  */
 export function overlapOf(automaton: Automaton, depth: number, distance: number): number {
   if (distance === Number.POSITIVE_INFINITY) return 1;
@@ -42,10 +42,10 @@ export function overlapOf(automaton: Automaton, depth: number, distance: number)
 }
 
 /**
- * The maximum number of probes that read one byte of a text where places inside of matches that are not accepted are
- * probed, too: these places are added to the chain that begins after such a match. No probe reads more than one byte
- * after the longest match.
- * @param longest the maximum number of bytes of a match; `longestRejected`: of one that is not accepted
+ * The maximum number of probes that read one byte of a text if places inside of rejected matches are probed, too: these
+ * places are added to the chain that begins after such a match. No probe reads more than one byte after the longest
+ * match.
+ * @param longest the maximum number of bytes of a match; `longestRejected`: of a rejected match
  */
 export function overlapWithRejected(
   { distance, overlap }: Pick<ProbeFigures, 'distance' | 'overlap'>,
@@ -57,8 +57,8 @@ export function overlapWithRejected(
 }
 
 /**
- * By state: where a probe in it can be after the first `length` bytes of another place. Only states that agree with a
- * place for `depth` bytes have any.
+ * For each state, the states in which a probe can be after the first `length` bytes of another place. Only states that
+ * agree with a place for `depth` bytes have an entry.
  */
 function movesOf(automaton: Automaton, depth: number, length: number): readonly (readonly number[])[] {
   const contexts = reachableContexts(automaton);

@@ -1,16 +1,16 @@
 import { isWordByte } from './byte-classes.ts';
 import { type Automaton, START_CONTEXTS, type StartContext } from './determinize.ts';
 
-/** When more pairs of states than this must be examined, two places are assumed to be possible in one text. */
+/** If more pairs of states than this would have to be examined, two places are assumed to be possible in one text. */
 const MAX_PAIRS = 20_000;
 
-/** For each byte, the index in START_CONTEXTS of the context after it. */
+/** For each byte, the index in START_CONTEXTS of the context that follows it. */
 export const CONTEXT_AFTER = Uint8Array.from({ length: 256 }, (_, byte) => {
   const context: StartContext = byte === 0x0a ? 'line' : isWordByte(byte) ? 'word' : 'other';
   return START_CONTEXTS.indexOf(context);
 });
 
-/** Start states by context number; -1 where every byte reaches a dead end. */
+/** Start states by context number; -1 if every byte leads to a state without a match. */
 export function startStates({ starts, next, classCount }: Automaton): readonly number[] {
   return START_CONTEXTS.map((context) => {
     const start = starts[context];
@@ -19,13 +19,13 @@ export function startStates({ starts, next, classCount }: Automaton): readonly n
   });
 }
 
-/** A state of a probe, and the context that a place has there. */
+/** A state of a probe, and the context of a place at this state. */
 export type ProbeState = { readonly state: number; readonly context: number };
 
 /**
- * Where a probe can be after `bytes` more bytes that also agree with a new place to probe beginning right there: empty
- * when no text has both. With `unmatched` no match of the probe ends after that place. Undefined when the computation
- * would take too long; callers must treat that as "anywhere".
+ * The states in which a probe can be after `bytes` more bytes, if a new place to probe begins here and agrees with the
+ * same bytes: empty if no text has both. With `unmatched`, no match of the probe may end after that place. Undefined if
+ * the computation would take too long; callers must treat this as "any state".
  */
 export function agreeing(
   automaton: Automaton,

@@ -23,8 +23,8 @@ function places(plan: ProbePlan, text: string): number[] {
 type MatchAt = (bytes: Buffer, from: number) => number;
 
 /**
- * The largest number of probes that really read one byte while matches are listed.
- * @param accepts whether a match counts; the search continues inside of one that does not
+ * The largest number of probes that actually read one byte while matches are listed.
+ * @param accepts whether a match counts; the search continues inside of a match that does not
  */
 function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: MatchAt, accepts = (_length: number) => true): number {
   const { next, classOf, classCount } = plan.automaton;

@@ -7,22 +7,23 @@ import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-p
 /** The number of bytes after the start of a match that the plan examines before the engine is called. */
 const MAX_DEPTH = 24;
 /**
- * Two places that agree in this many bytes count as overlapping: their distance bounds the number of bytes examined.
+ * Two places that agree in this number of bytes count as overlapping: their distance limits the number of examined
+ * bytes.
  */
 const BEGUN = 3;
 
 /**
  * How the matches of a pattern are found without a search of the engine. The plan examines the first `depth` bytes at
- * each place of a text; only where a match can begin with these bytes is the engine run from that place, which is a
- * probe. A search of a bounded gap such as `.{0,60}` needs one state per set of open gaps, a probe one per position in
- * the gap.
+ * each place of a text; if a match can begin with these bytes, the engine is run from that place; this run is called a
+ * probe. A search of a bounded gap such as `.{0,60}` needs one state for each set of open gaps, a probe only one state
+ * for each position in the gap.
  */
 export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
   readonly automaton: Automaton;
   /**
-   * Start states of the automaton by context number; -1 where every byte reaches a dead end. Computed once, not at each
-   * place.
+   * Start states of the automaton by context number; -1 if every byte leads to a state without a match. Computed once,
+   * not at each place.
    */
   readonly starts: readonly number[];
   /** The number of bytes that the plan examines at each place. */
@@ -35,8 +36,8 @@ export type ProbePlan = {
   /** Maximum number of bytes examined per byte of any text to find places to probe. */
   readonly scanned: number;
   /**
-   * Maximum number of probes that can read one byte of any text; Infinity when a text can keep any number of probes
-   * reading.
+   * Maximum number of probes that can read one byte of any text; Infinity if a text can make any number of probes read
+   * it.
    */
   readonly overlap: number;
 };
@@ -78,8 +79,9 @@ export function nextPlace({ automaton, starts, depth }: ProbePlan, bytes: Uint8A
 }
 
 /**
- * The ends at which a pattern can stop in one of its matches, from left to right: those that the engine passes on its way to the end of
- * the match, and that end. An end that the pattern prefers to a longer one is the end of the match.
+ * The ends at which a pattern can stop within one of its matches, from left to right: the ends that the engine passes
+ * before the end of the match, and that end itself. If the pattern prefers an end to a longer one, it is the end of the
+ * match.
  */
 export function endsWithin({ automaton, starts }: ProbePlan, bytes: Uint8Array, match: ByteRange): readonly number[] {
   const { next, classOf, classCount, matched } = automaton;

@@ -3,11 +3,11 @@ import type { Automaton } from './determinize.ts';
 const MAX_PAIRS = 60_000;
 
 /**
- * Whether the engine reads each byte of a text at most twice while it finds one match after another. After a match it
- * reads on to see whether the match can be longer, and the next search begins at the match's end. That is only a
- * constant factor as long as no further match can end while the engine still reads on for the one before; when it can,
- * a text can make the engine read its rest again for every match. `first` is the automaton of the unanchored
- * leftmost-first search from every start context.
+ * Whether the engine reads each byte of a text at most twice while it finds one match after another. After a match the
+ * engine reads further to see whether the match can be longer, and the next search begins at the end of the match. This
+ * is only a constant factor unless another match can end while the engine still reads further for the previous match;
+ * in that case, a text can make the engine read the rest of the text again for every match. `first` is the automaton of
+ * the unanchored leftmost-first search from every start context.
  */
 export function readsBytesTwiceAtMost(first: Automaton): boolean {
   const { classCount, next, matched, states, starts } = first;

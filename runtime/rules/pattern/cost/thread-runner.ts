@@ -9,11 +9,11 @@ export const FLAG_MATCH = 128;
 export type State = { readonly ids: readonly number[]; readonly flags: number };
 
 /**
- * Runs all threads of a program together, byte by byte (RunStateOnByte in dfa.cc): conditions wait in a state until the
- * next byte decides them, and a match shows one byte late.
+ * Runs all threads of a program together, byte by byte (RunStateOnByte in dfa.cc): conditions stay in a state until the
+ * next byte decides them, and a match is visible one byte later.
  */
 export class ThreadRunner {
-  /** The work done so far, in examined instructions. */
+  /** The work done up to now, in examined instructions. */
   visits = 0;
   readonly #program: ByteProgram;
   readonly #kind: SearchKind;
@@ -24,7 +24,7 @@ export class ThreadRunner {
   #mark = 0;
   #queue: number[] = [];
 
-  /** `samples` holds one byte of each class of bytes. */
+  /** @param samples one byte of each class of bytes */
   constructor(program: ByteProgram, kind: SearchKind, samples: Uint8Array) {
     this.#program = program;
     this.#kind = kind;

@@ -1,6 +1,6 @@
 import type { RuneSet } from '../../unicode/rune-set.ts';
 
-/** The bytes of a block of characters: one `[low, high]` pair per byte, flattened. */
+/** The bytes of a block of characters: one `[low, high]` pair for each byte, flattened. */
 export type ByteSequence = readonly number[];
 
 const LAST_OF_LENGTH = [0x7f, 0x7ff, 0xffff, 0x10ffff] as const;
@@ -41,7 +41,7 @@ function split(low: number, high: number, out: ByteSequence[]): void {
   out.push(from.flatMap((byte, index) => [byte, to[index] ?? byte]));
 }
 
-/** UTF-8 of any code point, surrogates too: RE2 encodes them like others. */
+/** UTF-8 of any code point, including surrogates, which RE2 encodes like other code points. */
 function encode(rune: number): number[] {
   if (rune < 0x80) return [rune];
   if (rune < 0x800) return [0xc0 | (rune >> 6), 0x80 | (rune & 0x3f)];

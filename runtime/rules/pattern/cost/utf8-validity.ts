@@ -1,7 +1,7 @@
 /**
- * One byte of a text of valid UTF-8 after another. Places are numbers: 0 between characters, 1 to 3 that many bytes
- * before the end of one, 4 to 7 after a lead byte that restricts the next one (E0, ED, F0, F4). Returns the next place,
- * or -1 when the byte is not valid there.
+ * Advances through a text of valid UTF-8 by one byte. Places are numbers: 0 is between characters; 1 to 3 means that
+ * this number of bytes is missing to the end of a character; 4 to 7 is after a lead byte that restricts the next byte
+ * (E0, ED, F0, F4). Returns the next place, or -1 if the byte is not valid there.
  */
 export function utf8Step(place: number, byte: number): number {
   if (place === 0) return lead(byte);

@@ -16,7 +16,7 @@ export type PreparedPattern = {
   readonly engine: EnginePattern;
 };
 
-/** Several patterns judged by one pass over the text. */
+/** Several patterns that one pass over the text judges. */
 export type CompiledGroup = {
   /**
    * Ascending indexes of the group's patterns that match. Throws EngineError when the engine fails, and never returns
@@ -26,8 +26,8 @@ export type CompiledGroup = {
 };
 
 /**
- * Compiles the patterns of one group (see groupPatterns), or returns why the engine refuses it. Where it is prepared,
- * the engine is led through its whole automaton once, so that no check has to build it.
+ * Compiles the patterns of one group (see groupPatterns), or returns the reason why the engine refuses the group. If
+ * the group is prepared, the engine traverses its whole automaton once, so that no check has to build it.
  */
 export function compileGroup(
   patterns: readonly PreparedPattern[],
@@ -63,7 +63,7 @@ function openSearch(patterns: readonly PreparedPattern[], kind: Matching['kind']
   return (bytes) => opened.firing(bytes);
 }
 
-/** Probes by a plan; without one the engine searches, which finds the same. */
+/** Opens probes by a plan; without a plan the engine searches, with the same results. */
 function openProbes(source: string, plan: ProbePlan | undefined): Search | PatternFault {
   const engine = openPattern(source, true);
   if ('refused' in engine) return { reason: engine.refused };

@@ -17,7 +17,7 @@ import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes
  */
 export type CompiledPattern = PreparedPattern & {
   readonly shape: PatternShape;
-  /** Whether the pattern matches anywhere in the text; the same answer as a group of this pattern alone. */
+  /** Whether the pattern matches anywhere in the text; a group that has only this pattern returns the same. */
   test(bytes: Buffer): boolean;
   /**
    * The engine's own leftmost matches from left to right, never overlapping, at most `limit`. Zero-width matches count,
@@ -28,20 +28,20 @@ export type CompiledPattern = PreparedPattern & {
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
    * Prepares a search for the matches, or parts of matches, that a function accepts: from left to right, never
-   * overlapping, at most `limit`. A match that is not accepted hides no other: the search continues one character after
-   * its start. For patterns with a plan to probe (acceptedCostMs).
+   * overlapping, at most `limit`. A rejected match hides no other match: the search continues one character after its
+   * start. Only for patterns with a plan for probes (acceptedCostMs).
    */
   acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
   /**
-   * Makes the engine build the state that `matches` needs, so that no check does that work: call it once at load. Does
-   * nothing where matching is `direct`.
+   * Makes the engine build the states that `matches` needs, so that no check does that work: call this once at load.
+   * Does nothing if matching is `direct`.
    */
   buildAhead(): void;
 };
 
 /**
- * Compiles one pattern, or returns why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by
- * the engine because it is too large. firingCostMs and spansCostMs estimate its cost.
+ * Compiles one pattern, or returns the reason why it is refused: by the syntax of google-re2 1.1.20251105
+ * (parsePattern), or by the engine because it is too large. firingCostMs and spansCostMs estimate its cost.
  */
 export function compilePattern(
   source: PatternSource,
@@ -121,8 +121,8 @@ type Acceptance = {
    */
   readonly acceptedEnd: (match: ByteRange, ends: () => readonly number[]) => number;
   /**
-   * Whether an accepted part hides no other either: the search continues one character after its start, too, and parts
-   * that overlap are united.
+   * Whether an accepted part hides no other part either: the search then also continues one character after its start,
+   * and overlapping parts are united.
    */
   readonly overlapping: boolean;
 };
@@ -159,12 +159,12 @@ function acceptBySearch(find: Find, endsOf: EndsOf, acceptance: Acceptance): Byt
   return spans;
 }
 
-/** Whether a match that starts at this place can be one of the first `limit` spans, or lengthen the last of them. */
+/** Whether a match that starts at this place can be one of the first `limit` spans, or can extend the last of them. */
 function wantsMore(spans: readonly ByteRange[], start: number, { limit }: Acceptance): boolean {
   return spans.length < limit || start < (spans.at(-1)?.end ?? 0);
 }
 
-/** Adds a span that starts after the start of the last one, to the last one where they overlap. */
+/** Adds a span that starts after the start of the last span; overlapping spans are united. */
 function unite(spans: ByteRange[], span: ByteRange): void {
   const last = spans.at(-1);
   if (last === undefined || span.start >= last.end) spans.push(span);
@@ -172,14 +172,14 @@ function unite(spans: ByteRange[], span: ByteRange): void {
 }
 
 type Find = EnginePattern['find'];
-/** How the matches of a pattern are listed: by probes where there is a plan, else by searching. */
+/** The way in which the matches of a pattern are listed: by probes if there is a plan, else by searching. */
 type Listing = {
   readonly plan: ProbePlan | undefined;
   readonly list: (bytes: Buffer, limit: number) => readonly ByteRange[];
   readonly needed: NecessaryBytes | undefined;
 };
 
-/** Comparing the costs of both ways takes as long as listing a short text, so it is done once. */
+/** Comparing the costs of both ways takes as long as listing matches in a short text, so that it is done only once. */
 function listingOf(pattern: PreparedPattern, { kind }: Matching): Listing {
   const { analysis, engine, tree } = pattern;
   const plan = kind === 'prepared' && listsByProbes(analysis) ? analysis.listing.probe() : undefined;
@@ -206,8 +206,8 @@ function listInWindow(
 }
 
 /**
- * RE2 finds a zero-width `\B` between the bytes of a character; npm re2 hides such places from a search, though not from
- * a question about one place. The meaning that counts is RE2's.
+ * RE2 finds a zero-width `\B` between the bytes of a character; npm re2 hides such places from a search, though not
+ * from a question about one place. The result must be that of RE2.
  */
 function findOf({ tree, analysis, engine }: PreparedPattern): Find {
   if (!analysis.shape.canMatchEmpty || !tree.engineSource.includes('\\B')) return engine.find;
@@ -231,7 +231,9 @@ function listBySearch(find: Find, bytes: Buffer, limit: number): ByteRange[] {
   return spans;
 }
 
-/** The offset of the next character after the one at `from`; past the text's end after the last character. */
+/**
+ * The offset of the character after the one at `from`; after the last character, an offset beyond the end of the text.
+ */
 function nextCharacter(bytes: Buffer, from: number): number {
   let next = from + 1;
   while (next < bytes.length && ((bytes[next] ?? 0) & 0xc0) === 0x80) next += 1;

@@ -15,7 +15,7 @@ export class EngineError extends Error {
   }
 }
 
-/** One compiled expression. `source` is the text that RE2 gets, byte for byte. */
+/** One compiled expression. `source` is the text that RE2 receives, byte for byte. */
 export type EnginePattern = {
   /** The leftmost match that begins at or after `from`, or undefined. */
   find(bytes: Buffer, from: number): { start: number; end: number } | undefined;
@@ -23,7 +23,7 @@ export type EnginePattern = {
   matchAt(bytes: Buffer, from: number): number;
 };
 
-/** Several expressions searched in one pass. */
+/** Several expressions that are searched in one pass. */
 type EngineSet = {
   /** Ascending indexes of the expressions that match somewhere in the text. */
   firing(bytes: Buffer): number[];
@@ -34,7 +34,7 @@ type EngineRefusal = { readonly refused: string };
 
 /**
  * Compiles one expression with the meaning of google-re2's default options: UTF-8, `^` and `$` at the ends of the text,
- * `.` without newline, leftmost-first. Without the flags m and s npm re2 passes exactly these.
+ * `.` without newline, leftmost-first. Without the flags m and s, npm re2 sets exactly these options.
  */
 export function openPattern(source: string, caseSensitive: boolean): EnginePattern | EngineRefusal {
   const pattern = Buffer.from(source);

@@ -36,7 +36,7 @@ describe('the bytes that a match needs', () => {
     },
   );
 
-  test('the necessary bytes of several patterns are the union of theirs', () => {
+  test('the necessary bytes of several patterns are the union of the necessary bytes of each pattern', () => {
     const nodes = (...patterns: string[]) => patterns.map((pattern) => prepare(pattern).tree.node);
     expect(necessaryBytes(nodes('a@', 'b#', '@'))?.characters.toSorted()).toEqual(['#', '@']);
     expect(necessaryBytes(nodes('a@', 'b*'))).toBeUndefined();

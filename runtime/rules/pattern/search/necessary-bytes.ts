@@ -3,14 +3,16 @@ import { MAX_RUNE, type RuneSet, runeSet } from '../../unicode/rune-set.ts';
 import { shapeOf } from '../syntax/pattern-shape.ts';
 import type { PatternNode } from '../syntax/pattern-tree.ts';
 
-/** Bytes of which every match of some patterns has one, and how far a match reaches to both sides of it. */
+/**
+ * Bytes of which every match of some patterns contains at least one, and how far a match extends on both sides of it.
+ */
 export type NecessaryBytes = {
   /** The necessary bytes as characters of a byte string (see CheckedText), the most frequent first. */
   readonly characters: readonly string[];
   /** Maximum number of bytes that a match has before and after a necessary byte; may be Infinity. */
   readonly before: number;
   readonly after: number;
-  /** For each byte, 1 when a match may contain it: a match cannot extend past any other byte. */
+  /** For each byte, 1 if a match may contain it: a match cannot extend beyond any other byte. */
   readonly alphabet: Uint8Array;
 };
 
@@ -18,16 +20,19 @@ export type NecessaryBytes = {
 type ByteSet = RuneSet;
 type Necessary = { readonly set: ByteSet; readonly before: number; readonly after: number };
 
-/** The largest number of necessary bytes to search one after another: more might not be worth the time. */
+/**
+ * Maximum number of necessary bytes that are searched one after another: searching more might cost more time than it
+ * saves.
+ */
 const MOST = 32;
-/** The largest number of necessary bytes to search from both ends of a text. */
+/** Maximum number of necessary bytes that are searched from both ends of a text. */
 const MOST_FOR_WINDOW = 4;
 /** The distance from a necessary byte within which a byte that no match contains is searched. */
 const MOST_STEPS = 256;
 
 /**
- * How often a byte of usual text is this one, roughly: of several bytes that a match needs the rarest tell most texts
- * apart. Only speed depends on it.
+ * The approximate frequency of each byte in usual text: if a match needs one of several bytes, the rarest distinguishes
+ * most texts. Only speed depends on these values.
  */
 const FREQUENCY = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
@@ -35,7 +40,10 @@ const FREQUENCY = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[0-9A-IL-PR-UWY.,:'"()/_-]/.test(character) ? 10 : 1;
 });
 
-/** By the bytes of UTF-8 that a character can have: the least and the most, and how the first byte follows from it. */
+/**
+ * For each number of UTF-8 bytes of a character: its smallest and largest code point, and how the first byte is
+ * computed.
+ */
 const LENGTHS = [
   { low: 0, high: 0x7f, lead: 0, shift: 0 },
   { low: 0x80, high: 0x7ff, lead: 0xc0, shift: 6 },
@@ -43,7 +51,7 @@ const LENGTHS = [
   { low: 0x10000, high: MAX_RUNE, lead: 0xf0, shift: 18 },
 ] as const;
 
-/** Bytes of which every match of any of the patterns holds one; undefined when no such set is known. */
+/** Bytes of which every match of any of the patterns contains at least one; undefined if no such set is known. */
 export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | undefined {
   const joint = joined(nodes.map(rarestOf));
   if (joint === undefined) return undefined;
@@ -57,8 +65,8 @@ export function necessaryBytes(nodes: readonly PatternNode[]): NecessaryBytes | 
 }
 
 /**
- * The part of a text in which all matches are, with at least one more byte on each side that is not the text's end, so
- * that assertions hold in it where they hold in the text; undefined when there can be no match.
+ * The part of a text in which all matches are, with at least one more byte on each side that is not the end of the
+ * text, so that assertions have the same result in this part as in the text; undefined if there can be no match.
  */
 export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBytes): ByteRange | undefined {
   const { characters } = needed;
@@ -125,7 +133,7 @@ function isInside(byte: number | undefined): boolean {
   return ((byte ?? 0) & 0xc0) === 0x80;
 }
 
-/** The rarest bytes of which every match contains at least one; undefined when no byte is certain. */
+/** The rarest bytes of which every match contains at least one; undefined if no byte is certain. */
 function rarestOf(node: PatternNode): Necessary | undefined {
   switch (node.kind) {
     case 'empty':

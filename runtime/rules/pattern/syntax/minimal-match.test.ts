@@ -75,7 +75,9 @@ function textOf(node: PatternNode, tape: () => number): string {
   }
 }
 
-/** Whether the text holds a match of at most `longest` bytes, by asking the engine about each place a match can end. */
+/**
+ * Whether the text contains a match of at most `longest` bytes, found by testing each place at which a match can end.
+ */
 function holdsMatchWithin(tree: PatternTree, bytes: Buffer, longest: number): boolean {
   for (let end = 0; end <= bytes.length; end += 1) {
     const ending = openPattern(`(?:${printPattern(tree.node)})\\C{${bytes.length - end}}(?-m:$)`, true);

@@ -43,7 +43,7 @@ export function classSource(set: RuneSet): string {
   return `(?-i:[${ranges.join('')}])`;
 }
 
-/** npm re2 turns `\p{L}` into `\pL`; it gets the short form directly. */
+/** npm re2 would convert `\p{L}` to `\pL`, so that the short form is passed directly. */
 export function shortUnicodeName(text: string): string {
   return text.replace(/^\\([pP])\{(.)\}$/su, '\\$1$2');
 }

@@ -41,7 +41,7 @@ function badEscape(cursor: Cursor, start: number, letter: string): PatternSyntax
   return new PatternSyntaxError(`invalid escape ${excerpt(cursor, start)}: ${advice}`);
 }
 
-/** Up to three octal digits; a single one other than 0 would be a back-reference. */
+/** Reads up to three octal digits; a single digit other than 0 would be a back-reference. */
 function parseOctal(cursor: Cursor, start: number, first: string): number {
   const isOctal = (character: string) => character >= '0' && character <= '7' && character.length === 1;
   if (first !== '0' && !isOctal(peek(cursor))) throw badEscape(cursor, start, first);
@@ -75,7 +75,7 @@ function parseHex(cursor: Cursor, start: number): number {
   return code;
 }
 
-/** Reads `\d`, `\S` and the like; undefined (cursor unmoved) for anything else. */
+/** Reads a class such as `\d` or `\S`; undefined (with the cursor unmoved) for anything else. */
 export function parsePerlClass(cursor: Cursor, fold: boolean): RuneSet | undefined {
   if (peek(cursor) !== '\\') return undefined;
   const letter = peek(cursor, 1);
@@ -110,7 +110,7 @@ export function parseUnicodeClass(cursor: Cursor, fold: boolean): RuneSet {
   );
 }
 
-/** The class or its complement; without case the class is folded before it is complemented. */
+/** The class or its complement; if case is ignored, the class is folded before it is complemented. */
 export function signed(set: RuneSet, positive: boolean, fold: boolean): RuneSet {
   const folded = fold ? foldSet(set) : set;
   return positive ? folded : complement(folded);

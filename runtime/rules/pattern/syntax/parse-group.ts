@@ -10,7 +10,10 @@ export type Flags = {
   readonly swapGreed: boolean;
 };
 
-/** The construct that a `(` opens: a group with the flags inside it, or only new flags for the rest of the present group. */
+/**
+ * The construct that a `(` opens: a group with the flags inside of it, or only new flags for the rest of the present
+ * group.
+ */
 type GroupOpening = {
   readonly opens: boolean;
   readonly flags: Flags;

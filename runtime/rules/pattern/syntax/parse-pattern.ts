@@ -17,7 +17,10 @@ import {
 
 const NOT_NEWLINE = complement([0x0a, 0x0a]);
 
-/** One open group: finished alternatives, the one being read, and the flags to return to. */
+/**
+ * One open group: the finished alternatives, the alternative that is being read, and the flags that apply after the
+ * group.
+ */
 type Frame = { readonly branches: PatternNode[]; items: PatternNode[]; readonly outerFlags: Flags };
 
 type Parser = {
@@ -26,14 +29,15 @@ type Parser = {
   /** Positions in `source` of groups that capture. */
   readonly captures: Set<number>;
   readonly frames: Frame[];
-  /** How many copies a counted repeat makes, multiplied over nested repeats; absent for 1. */
+  /** The number of copies that a counted repeat makes, multiplied over nested repeats; absent for 1. */
   readonly copies: Map<PatternNode, number>;
   flags: Flags;
 };
 
 /**
- * Parses the syntax that google-re2 1.1.20251105 accepts with its default options (RE2 2025-11-05, parse.cc), and
- * returns why a pattern is refused. An accepted pattern can still be too large for the engine: compilePattern decides.
+ * Parses the syntax that google-re2 1.1.20251105 accepts with its default options (RE2 2025-11-05, parse.cc), or
+ * returns the reason why a pattern is refused. An accepted pattern can still be too large for the engine:
+ * compilePattern decides.
  */
 export function parsePattern({ pattern, caseSensitive }: PatternSource): PatternTree | PatternFault {
   if (!pattern.isWellFormed()) return { reason: 'the pattern contains half of a surrogate pair' };
@@ -144,7 +148,7 @@ function parseAtom(parser: Parser): void {
   }
 }
 
-/** Advances over one character, which the engine receives as `text`. */
+/** Advances by one character, which the engine receives as `text`. */
 function take(parser: Parser, text: string): void {
   parser.source.push(text);
   parser.cursor.at += 1;
@@ -238,7 +242,7 @@ function parseBackslash(parser: Parser): void {
   }
 }
 
-/** `\Q…\E`: every character in between is literal; npm re2 would rewrite some of them. */
+/** Reads `\Q…\E`: every character inside is literal; npm re2 would rewrite some of them. */
 function parseQuoted(parser: Parser): void {
   const { cursor } = parser;
   cursor.at += 2;

@@ -1,12 +1,12 @@
-/** Thrown when the syntax is refused; parsePattern turns it into a PatternFault. */
+/** Thrown when the syntax is refused; parsePattern converts it to a PatternFault. */
 export class PatternSyntaxError extends Error {
   override readonly name = 'PatternSyntaxError';
 }
 
-/** A pattern being read, one code point at a time. */
+/** A pattern that is being read, one code point at a time. */
 export type Cursor = { readonly runes: readonly string[]; at: number };
 
-/** Whether the characters from the cursor on begin with `text` (ASCII). */
+/** Whether the characters at the cursor begin with `text` (ASCII). */
 export function startsWith(cursor: Cursor, text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     if (cursor.runes[cursor.at + index] !== text[index]) return false;

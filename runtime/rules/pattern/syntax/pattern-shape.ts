@@ -4,7 +4,7 @@ import type { PatternNode } from './pattern-tree.ts';
 /** Properties of every match of a pattern. Lengths are bytes of UTF-8, with case folding considered. */
 export type PatternShape = {
   readonly minBytes: number;
-  /** Infinity when unbounded. */
+  /** Length of the longest match in bytes; Infinity if there is no limit. */
   readonly maxBytes: number;
   /** The shortest match in characters; a `\C` counts as none, because it can be a part of one. */
   readonly minCharacters: number;
@@ -13,8 +13,8 @@ export type PatternShape = {
   /** Whether some match may be empty. */
   readonly canMatchEmpty: boolean;
   /**
-   * Whether the pattern tests for the start or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text
-   * then gives another result.
+   * Whether the pattern tests for the start or end of the text or of a line (`^`, `$`, `\A`, `\z`): then a part of the
+   * text has a different result.
    */
   readonly anchored: boolean;
   /** Whether the pattern uses `\C`, so that a match may begin or end inside a character. */

@@ -1,6 +1,9 @@
 import type { RuneSet } from '../../unicode/rune-set.ts';
 
-/** Where an assertion holds; word characters are the ASCII ones, compared byte by byte, as RE2 does. */
+/**
+ * The places at which an assertion is true; word characters are the ASCII word characters, compared byte by byte, as in
+ * RE2.
+ */
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary';
 
 /** The meaning of a pattern, with case folding, flags and groups resolved. */
@@ -15,7 +18,7 @@ export type PatternNode =
       readonly kind: 'repeat';
       readonly item: PatternNode;
       readonly min: number;
-      /** Infinity when unbounded. */
+      /** Maximum number of repetitions; Infinity if there is no limit. */
       readonly max: number;
       readonly greedy: boolean;
     };
@@ -39,14 +42,14 @@ export type PatternFault = { readonly reason: string };
 /** The source of a pattern and its case mode, as a policy states them. */
 export type PatternSource = { readonly pattern: string; readonly caseSensitive: boolean };
 
-/** Joins nodes to one node for their sequence. */
+/** Joins nodes into one node for their sequence. */
 export function concat(items: readonly PatternNode[]): PatternNode {
   const [only] = items;
   if (only === undefined) return { kind: 'empty' };
   return items.length === 1 ? only : { kind: 'concat', items };
 }
 
-/** Joins nodes to one node for alternatives, in order of preference. */
+/** Joins nodes into one node for alternatives, in order of preference. */
 export function either(items: readonly PatternNode[]): PatternNode {
   const [only] = items;
   if (only === undefined) return { kind: 'empty' };

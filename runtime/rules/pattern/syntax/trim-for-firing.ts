@@ -1,19 +1,19 @@
 import { concat, either, type PatternNode } from './pattern-tree.ts';
 
 /**
- * A pattern that matches somewhere in a text exactly when the given one does, and needs less to find out: repeats at
- * its start and end are cut to their smallest count, because a longer match contains a shorter one. `sk-\w{20,}`
- * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. An assertion ends the cutting: the word of `\b\w+@` has
+ * A pattern that matches somewhere in a text exactly when the given pattern does, but is cheaper to search: repeats at
+ * its start and end are reduced to their smallest count, because a longer match contains a shorter one. `sk-\w{20,}`
+ * becomes `sk-\w{20}`, and `[a-z]{1,64}@` becomes `[a-z]@`. An assertion ends the reduction: the word of `\b\w+@` has
  * only one start. The pattern itself is still needed to locate its matches.
  *
- * Repeats of repeats at the start stay: where `(.{1,100}){1,9}Z` is too slow to mask with, it is refused as a denial
- * too, and not found out when the action of the rule is changed.
+ * Repeats of repeats at the start are kept: if `(.{1,100}){1,9}Z` is too slow for a mask rule, it is also refused in a
+ * deny rule, so that the problem is not found only when the action of the rule is changed.
  */
 export function trimForFiring(node: PatternNode): PatternNode {
   return trimAt(trimAt(node, -1, false), 0, true);
 }
 
-/** Trims repeats of repeats on both sides, too: every match of the pattern contains a match of the result. */
+/** Trims even repeats of repeats, on both sides: every match of the pattern contains a match of the result. */
 export function trimEnds(node: PatternNode): PatternNode {
   return trimAt(trimAt(node, -1, false), 0, false);
 }

@@ -12,7 +12,7 @@ export function seeded(seed: number): () => number {
 
 /**
  * A text of valid UTF-8 that leads through as many transitions of an automaton as a long random walk can: it prefers
- * transitions that were not taken yet, and begins anew about every `restart` bytes (0: only when nothing can match).
+ * transitions that were not used yet, and begins again about every `restart` bytes (0: only if no match is possible).
  */
 export function longWalk(automaton: Automaton, size: number, restart: number, random: () => number): Buffer {
   const { classOf, classCount, next, starts, states } = automaton;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Atoms that cover each row of RE2's syntax, the refused ones included. */
+/** Atoms that cover each row of RE2's syntax, including the refused rows. */
 const ATOMS = [
   ...[
     'a',
@@ -171,7 +171,7 @@ const REPEATS = [
   '{1000}',
 ];
 
-/** Patterns built from the rows of the syntax: well-formed ones mostly, broken ones often enough. */
+/** Patterns built from the rows of the syntax: most are well-formed, but a sufficient number is invalid. */
 export const patternText: fc.Arbitrary<string> = fc.letrec<{
   node: string;
   atom: string;

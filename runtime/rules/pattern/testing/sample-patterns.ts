@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { matchableText, patternText } from './pattern-arbitrary.ts';
 
-// Patterns and texts for record-google-re2.py, one JSON object per line.
+// Writes patterns and texts for record-google-re2.py, one JSON object per line.
 const SEED = 20251105;
 const COUNT = 600;
 const TEXTS = 4;

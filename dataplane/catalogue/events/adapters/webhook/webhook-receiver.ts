@@ -49,9 +49,7 @@ function signatureOf(secret: string, { id }: CloudEvent, timestamp: string, body
   return createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
 }
 
-/**
- * Another event would get the same answer: the delivery is repeated until the receiver or the settings are corrected.
- */
+/** Statuses that every event would get: the delivery is repeated until the receiver or the settings are corrected. */
 const aboutReceiver: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 408, 410, 421, 425, 429]);
 
 function outcomeOf(status: number): DeliveryOutcome {

@@ -10,7 +10,7 @@ import type { ReportSink } from '../../ports.ts';
 type Replica = {
   /** Name of the report; in a cluster also the name of the pod. */
   readonly replica: string;
-  /** UID of the gateway's pod. The pod owns the report, so that both are deleted together. */
+  /** UID of the gateway's pod. The pod owns the report, so that the report is deleted together with it. */
   readonly podUid?: string | undefined;
 };
 

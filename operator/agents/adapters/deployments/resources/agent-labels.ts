@@ -1,4 +1,4 @@
-/** Label of the objects and pods of one version of an agent, with the name of its workload. */
+/** Label with the name of the workload, on the objects and pods of one version of an agent. */
 export const agentWorkloadLabel = 'portcullis.dev/agent-workload';
 /** Annotation with the name of the AgentVersion, which may be longer than the value of a label. */
 export const agentVersionAnnotation = 'portcullis.dev/agent-version';

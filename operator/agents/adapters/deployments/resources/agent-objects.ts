@@ -14,9 +14,8 @@ type AgentObjectsInput = {
 };
 
 /**
- * The Deployment of a version. It has one pod, because tasks, sessions and used tokens are in the memory of the
- * process,
- * and the next pod starts when the previous one has ended.
+ * The Deployment of a version. The Deployment has one pod, because tasks, sessions and used tokens are in the memory of
+ * the process, and the next pod starts when the previous one has ended.
  */
 export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInput, template: AgentTemplate) {
   const { digest, limits } = bundle;
@@ -40,7 +39,7 @@ export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInpu
   };
 }
 
-/** The Service of a version: the one address at which gateways call it. */
+/** The Service of a version, whose address gateways call. */
 export function makeAgentService(name: string, template: AgentTemplate) {
   return {
     apiVersion: 'v1',
@@ -56,7 +55,7 @@ export function makeAgentService(name: string, template: AgentTemplate) {
 
 /**
  * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, and monitoring reads its
- * metrics. It may call gateways, runtimes, the services of the platform, the file service and the collector of
+ * metrics. The process may call gateways, runtimes, the services of the platform, the file service and the collector of
  * spans only.
  */
 export function makeAgentNetworkPolicy({ name, bundle }: Omit<AgentObjectsInput, 'resource'>, template: AgentTemplate) {

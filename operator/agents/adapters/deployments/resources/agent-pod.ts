@@ -24,7 +24,7 @@ type AgentPodInput = {
   readonly digest: string;
   /** Names of the served policies that the version names. */
   readonly policies: readonly string[];
-  /** How many runs there are at the same time. */
+  /** Maximum number of concurrent runs. */
   readonly concurrency: number;
 };
 
@@ -113,14 +113,14 @@ function probe(path: string, periodSeconds: number, timeoutSeconds: number) {
 }
 
 /**
- * Room for the temporary files of all runs at the same time, each with as many bytes as a manifest may allow, and of one more for
- * what the startup check writes.
+ * Space for the temporary files of all concurrent runs, each with as many bytes as a manifest may allow, and for the
+ * files of the startup check, which count as one more run.
  */
 function scratchSize({ concurrency }: Pick<AgentPodInput, 'concurrency'>): string {
   return `${((concurrency + 1) * flowLimits.manifest.fileBytes.max) / 1_048_576}Mi`;
 }
 
-/** One volume for each read-only mount, at the path of its name. */
+/** One volume for each read-only mount; its name is derived from the path. */
 function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate) {
   const { modelGateway, fileService, traces } = template;
   return [

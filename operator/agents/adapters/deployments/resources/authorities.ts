@@ -4,7 +4,7 @@ type Authorities = Pick<AgentTemplate, 'authoritiesConfigMap'>;
 
 const name = 'authorities';
 const key = 'ca.crt';
-/** Where pods of agents have the authorities, which Node.js reads at its start. */
+/** The path at which pods of agents mount the certificates of the authorities, which Node.js reads at its start. */
 const mountPath = `/etc/portcullis/${name}`;
 
 export function authoritiesEnvironment({ authoritiesConfigMap }: Authorities) {

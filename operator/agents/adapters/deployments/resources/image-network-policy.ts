@@ -2,9 +2,8 @@ import type { AgentTemplate } from '../../../../environment/agent-template.ts';
 import { agentLabels, agentSelector } from './agent-labels.ts';
 
 /**
- * The NetworkPolicy of the pod of an image: gateways call it and the operator reads its card. It may look up names in
- * the cluster and call gateways, and nothing else: its code is not trusted, and the gateway judges the texts that leave
- * it.
+ * The NetworkPolicy of the pod of an image: gateways call it and the operator reads its card. The pod may only resolve
+ * names in the cluster and call gateways: its code is not trusted, and the gateway judges the texts that it sends.
  */
 export function makeImageNetworkPolicy(name: string, { labels, gatewayPods, operatorPods, dnsPeers }: AgentTemplate) {
   const http = { port: 'http', protocol: 'TCP' };

@@ -32,7 +32,7 @@ export type AgentCluster = AsyncDisposable & {
   readonly agents: AgentDeployments;
   readonly server: FakeApiServer;
   readonly client: KubeClient;
-  /** The revision in which each policy is served, by its name. */
+  /** The served revision of each policy, by the name of the policy. */
   readonly served: Map<string, string>;
   /** Names of the resources whose observation changed, in order. */
   readonly changes: readonly string[];
@@ -40,13 +40,13 @@ export type AgentCluster = AsyncDisposable & {
   answer(change: Partial<AgentState>): void;
   /** Sets the JSON that processes of images answer, by path. */
   serve(paths: Readonly<Record<string, unknown>>): void;
-  /** Writes of the operator so far, `METHOD path`. */
+  /** The writes of the operator up to now, as `METHOD path`. */
   writes(): readonly string[];
   /** Runs the process of the stored bundle in a pod of the workload. */
   runPod(workload: string, isReady?: boolean): Promise<void>;
   /** Ends the process of the pod, which the kubelet reports. */
   failPod(workload: string): void;
-  /** Ends this operator and starts one with another image. */
+  /** Ends this operator and starts an operator with another image. */
   upgrade(image: string): Promise<void>;
 };
 

@@ -6,7 +6,7 @@ import { listenOnLoopback } from '#kit/testing/loopback';
 import { isSdkBundle, type VersionBundle } from '../../../agent-bundle.ts';
 import type { ReachPod } from '../agent-looks.ts';
 
-/** One server that answers for the processes of all pods. */
+/** One server that answers as the process of every pod. */
 type AnsweringProcess = AsyncDisposable & {
   readonly reach: ReachPod;
   /** Answers for the pod at this address as the process of a bundle. */

@@ -23,7 +23,7 @@ type ApprovalRow = {
 };
 
 const listed = 500;
-/** Maximum number of open requests of one person that have no approval. */
+/** Maximum number of open requests of one person without an approval. */
 const openRequests = 100;
 /** How long an expired request is kept: hours. */
 const keptHours = 24;
@@ -53,7 +53,7 @@ export function createApprovalStore({ sql }: Pick<Database, 'sql'>, audit: Pick<
         const [held] = await sql<{ approval_id: string }[]>`
           select approval_id from management.approvals where requester = ${requester} and digest = ${digest} and ${open}`;
         if (held !== undefined) return held.approval_id;
-        // A client that sends requests indefinitely leaves no more than its newest ones.
+        // If a client sends requests indefinitely, only its newest requests are kept.
         await sql`delete from management.approvals where expires_at < clock_timestamp() - ${keptHours} * interval '1 hour'
           or approval_id in (select approval_id from management.approvals
             where requester = ${requester} and approved_at is null and used_by is null

@@ -3,7 +3,9 @@ import { takeNamedLock } from '#sql/named-lock';
 import type { QuotaErrorCode, Quotas } from '../../../policies/quotas.ts';
 import type { NewCommand } from '../../ports.ts';
 
-/** Holds the lock of all saves that need room until the transaction ends, so that each one counts those before it. */
+/**
+ * Takes the lock of all saves that need quota, until the transaction ends, so that each save counts all earlier ones.
+ */
 export async function lockSaves(sql: TransactionSql): Promise<void> {
   await takeNamedLock(sql, 'portcullis.management.saves');
 }

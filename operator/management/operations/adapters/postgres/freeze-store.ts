@@ -29,7 +29,7 @@ export function createFreezeStore({ sql }: Pick<Database, 'sql'>, audit: Pick<Au
       }),
     add: ({ id, target, startsAt, endsAt }, { isAllowed, entry }) =>
       translated(() =>
-        // One at a time under the lock, so that the limit applies to windows that are added at once.
+        // Windows are added one at a time while a lock is held, so that the limit also applies to concurrent additions.
         locked(async (transaction) => {
           if (!(await isAllowed())) return 'not_allowed';
           await transaction`delete from management.freezes where not (${isOpen})`;

@@ -1,6 +1,9 @@
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** The end of the last freeze window of these objects, as type:id, that is in force now; undefined if there is none. */
+/**
+ * The end of the last freeze window that is in force now for these objects, written as type:id; undefined if there is
+ * none.
+ */
 export async function frozenUntil(sql: Sql | TransactionSql, objects: readonly string[]): Promise<Date | undefined> {
   if (objects.length === 0) return undefined;
   const [row] = await sql<{ until: Date | null }[]>`

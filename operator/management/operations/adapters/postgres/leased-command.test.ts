@@ -48,7 +48,9 @@ const unbind: NewCommand = {
   },
 };
 
-/** Two replicas over one database. Only the first one checks rights with `has`; `clock` is that of the other one. */
+/**
+ * Opens two replicas with one database. Only the first replica checks rights with `has`; `clock` belongs to the second.
+ */
 async function openReplicas(has: () => Promise<boolean>, clock: Clock = systemClock) {
   await using parts = new AsyncDisposableStack();
   const { database } = parts.use(await openTestDatabase());

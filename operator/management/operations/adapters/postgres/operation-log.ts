@@ -3,7 +3,7 @@ import type { OperationFilter, OperationLog } from '../../operation-log.ts';
 import { translated } from '../../translated.ts';
 import { type OperationRow, operationColumns, operationOfRow } from './operation-rows.ts';
 
-/** Pages of management.operations. Ids are UUIDs of version 7, so that their order is that of the commands. */
+/** Pages of management.operations. Ids are UUIDs of version 7, so that their order is the order of the commands. */
 export function createOperationLog({ sql }: Pick<Database, 'sql'>): OperationLog {
   // Claims of tokens have no U+0000, which jsonb does not take (libraries/identity/validate-claims.ts).
   const author = sql`origin::jsonb -> 'author'`;

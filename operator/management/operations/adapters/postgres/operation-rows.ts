@@ -12,7 +12,7 @@ export type OperationRow = {
   readonly target_type: 'policy' | 'model';
   readonly target_id: string;
   readonly trace_id: string;
-  /** Null in rows of earlier versions. */
+  /** The origin of the command; null in rows of earlier versions. */
   readonly origin: string | null;
   /** The subject that the idempotency key belongs to; null when the key was deleted. */
   readonly key_owner: string | null;
@@ -24,7 +24,7 @@ export type OperationRow = {
   readonly result: string | null;
   readonly failure_code: OperationFailureCode | null;
   readonly failure_message: string | null;
-  /** Null in rows of earlier versions. */
+  /** The cause of the failure; null in rows of earlier versions. */
   readonly failure_cause: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -59,7 +59,7 @@ export function operationOfRow(row: OperationRow): CommandRecord {
   };
 }
 
-/** Rows that can be read. @param onUnreadable is called with the operation id of each other one */
+/** The rows that can be read. @param onUnreadable is called with the operation id of each row that cannot be read */
 export function readableRows(
   rows: readonly OpenOperationRow[],
   onUnreadable: (operationId: string) => void,

@@ -20,12 +20,12 @@ import { useApproval } from './use-approval.ts';
 /** Retention of an idempotency key, and of an ended operation. */
 const keyDays = 7;
 const operationDays = 30;
-/** How long the process that wrote a policy has to record its revision before recovery does, milliseconds. */
+/** How long the process that wrote a policy has to record its revision before recovery records it, milliseconds. */
 const recordingMs = 3_000;
 
 /**
  * Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares.
- * @param onUnreadable is called with the id of an open operation whose row cannot be read, each time that it is passed over
+ * @param onUnreadable is called with the id of an open operation whose row cannot be read, each time that it is skipped
  */
 export function createOperationStore(
   { sql }: Pick<Database, 'sql'>,
@@ -114,7 +114,8 @@ export function createOperationStore(
       const code = end.kind === 'failed' ? end.code : null;
       const message = end.kind === 'failed' ? end.message : null;
       const cause = end.kind === 'failed' ? (end.cause ?? null) : null;
-      // One transaction: a process that is killed after it leaves no key of a command that was never executed.
+      // The row and the key are written in one transaction, so that a process that is killed leaves no key of a command
+      // that was never executed.
       return sql.begin(async (transaction) => {
         const [row] = await transaction<OperationRow[]>`
           update management.operations set

@@ -4,7 +4,7 @@ import type { ApprovingPerson } from '../../approval-ports.ts';
 import { sharePerson } from '../../approve-command.ts';
 import type { NewCommand } from '../../ports.ts';
 
-/** Whether a policy or model of a demand requires an approval. */
+/** Whether a policy or model of the command requires an approval. */
 export async function isApprovalAsked(sql: Sql | TransactionSql, demand: ApprovalDemand): Promise<boolean> {
   const rules = await sql`select from management.approval_rules
     where target_type || ':' || target_id::text in ${sql([...objectsOf(demand)])} limit 1`;

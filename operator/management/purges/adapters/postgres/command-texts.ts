@@ -36,7 +36,7 @@ export function createCommandTexts({ sql }: Pick<Database, 'sql'>): CommandTexts
             origin = (origin::jsonb - 'message')::text
           where target_type = 'policy' and target_id = ${policyId} and state in ('succeeded', 'failed')
             and (operation_id = any(${sql.array(ids)}::uuid[]) or (result::jsonb ->> 'revision')::bigint = ${number})`;
-        // A command of an earlier version does not name the revision that it applied, and neither does one that
+        // A command of an earlier version does not name the revision that it applied, and neither does a command that
         // unbinds.
         await sql`
           update management.operations set failure_cause = null

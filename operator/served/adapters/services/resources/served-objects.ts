@@ -48,8 +48,9 @@ export function makeServedService(entry: string, pin: ServedPin, port: number): 
 }
 
 /**
- * Values for a service that calls checks directly, and all of them as one file, `target.json`. `address` is stable; `workloadAddress` belongs to this application
- * and keeps serving for a time after the next one, so that a client with these values is not refused during a cutover.
+ * Values for a service that calls checks directly, and all of them as one file, `target.json`. `address` is stable.
+ * `workloadAddress` belongs to this application and keeps serving for a while after the next application, so that a
+ * client with these values is not refused during a cutover.
  */
 export function makeServedConfigMap(
   entry: string,

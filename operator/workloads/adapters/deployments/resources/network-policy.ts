@@ -3,8 +3,8 @@ import type { WorkloadTemplate } from '../../../../environment/workload-template
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
 /**
- * The NetworkPolicy of a workload: gateways and the operator may call its port, and it may call the providers of its
- * bundle and the collector of spans.
+ * The NetworkPolicy of a workload: gateways and the operator may call its port, and its pods may call the providers of
+ * its bundle and the collector of spans.
  */
 export function makeNetworkPolicy(name: string, providers: readonly BundleProvider[], template: WorkloadTemplate) {
   return {

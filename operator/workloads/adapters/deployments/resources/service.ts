@@ -1,7 +1,7 @@
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
-/** The Service of a workload: the one address that a route names. */
+/** The Service of a workload, whose address is named by routes. */
 export function makeService(name: string, template: WorkloadTemplate) {
   return {
     apiVersion: 'v1',

@@ -22,7 +22,7 @@ export type ClusterPlace = WorkloadsPlace & {
   readonly workloads: Deployments;
   readonly server: FakeApiServer;
   readonly client: KubeClient;
-  /** Writes of the operator so far, `METHOD path`. */
+  /** The writes of the operator up to now, as `METHOD path`. */
   writes(): readonly string[];
   readonly events: readonly Omit<EventFact, 'regarding'>[];
   /** A pod with the label of the workload that belongs to a ReplicaSet of that name. */

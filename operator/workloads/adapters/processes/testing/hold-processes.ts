@@ -3,7 +3,7 @@ import { createLogger } from '#kit/log/logger';
 import { childEnvironment } from '#kit/process/config';
 import { createProcesses } from '../processes.ts';
 
-/** Parent process of one runtime, for tests that kill it. */
+/** The parent process of one runtime, for tests that kill the parent. */
 const [folder = '', digest = ''] = process.argv.slice(2);
 const workloads = createProcesses({
   runtimeFile: join(import.meta.dirname, '../../../../../runtime/main.ts'),
