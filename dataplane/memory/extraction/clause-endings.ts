@@ -4,7 +4,7 @@ import type { EndedValue } from './ended-values.ts';
 /** Words of a clause that ends something, wherever they stand in it, and the topics that they can end. */
 type ClauseEnding = { readonly words: RegExp; readonly topics: RegExp };
 
-export type ClauseLanguage = {
+type ClauseLanguage = {
   readonly endings: readonly ClauseEnding[];
   /** Where one clause ends and the next begins. */
   readonly between: RegExp;

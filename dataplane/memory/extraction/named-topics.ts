@@ -5,7 +5,7 @@ import type { EndedValue } from './ended-values.ts';
  * Phrases that name what has a new value: "Raj is my boss now". The group `topic` is the thing, `next` the new value. A phrase
  * with `kind` names a kind of favourites.
  */
-export type TopicLanguage = {
+type TopicLanguage = {
   readonly phrases: readonly RegExp[];
   /** Words for a state of the moment, and for an unchanged one. */
   readonly passes: RegExp;

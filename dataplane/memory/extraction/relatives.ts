@@ -12,7 +12,7 @@ type Turn = {
   /** Texts of the memories that state a value of the kind. */
   readonly texts?: RegExp;
 };
-export type PersonLanguage = {
+type PersonLanguage = {
   /** Matches the person at the beginning of a sentence, as the group `person`. */
   readonly person: RegExp;
   /** The stem with which topics name a person whom the sentence names in another form. */
