@@ -47,7 +47,7 @@ test('a list of tasks after a time has those of the same millisecond, and none f
   expect(after('2026-01-07T00:00:00.001Z')).toEqual([1]);
 });
 
-test('a list of tasks accepts the version of the protocol as a parameter, and no other one', () => {
+test('a list of tasks accepts the version of the protocol as a parameter and refuses another version', () => {
   expect(pagesOf([taskOf(1, 1_000)], { 'A2A-Version': '1.0' })).toEqual([1]);
   expect(() => pagesOf([taskOf(1, 1_000)], { 'A2A-Version': '0.3' })).toThrow();
 });

@@ -74,7 +74,7 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
     let startedNoRun = false;
     let known: Readonly<Record<string, string>> = {};
     const onHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): void => {
-      // The task is read from the version that has it, also while others are on trial or follow.
+      // The task is read from the version that has it: the gateway may choose another one for a later request.
       base = baseOf(version ?? readCalledVersion(headers[calledVersionHeader]));
       const used = readRunUsage(headers[runUsageHeader]);
       if (used === undefined) return;

@@ -88,7 +88,7 @@ test('a run gets tokens for models and agents after its version has left the rou
   expect(refused).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
 });
 
-test('a run of a version that another replica serves already gets tokens here, also after its route was taken back', async () => {
+test('a run of a version that another replica serves already gets tokens here, before and after its route is withdrawn', async () => {
   const away = routedVersion({ url: 'http://127.0.0.1:9' }, { versionId: secondVersion, requires });
   await world.announce({ versions: [away] });
   const grant = await mintRunGrant({

@@ -91,7 +91,7 @@ test('the runs of a version can use it from the first route that lists it, which
   expect([nameOf(firstVersion), nameOf(secondVersion)]).toEqual(['v1', 'v2']);
 });
 
-test('a version of a route that was rejected here and taken back can be used for 930 s', () => {
+test('a version of a route that was rejected here and then withdrawn can be used for 930 s', () => {
   const { clock, table, list, observe, nameOf } = openTable();
   list(firstVersion);
   observe(secondVersion);
