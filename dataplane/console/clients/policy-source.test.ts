@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readPolicyForm } from './policy-form.ts';
-import { nameProblems, readPolicySource, readRecipes } from './policy-source.ts';
+import { readPolicySource, readRecipes } from './policy-source.ts';
 
-const form =
-  'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
 const secrets = readRecipes().get('secrets') ?? '';
 
 describe('the source of a policy', () => {
@@ -24,21 +22,6 @@ describe('the source of a policy', () => {
   ])('%s is refused with its reason', (_name, text, problem) => {
     expect(readPolicySource(text)).toEqual({ ok: false, problems: [problem] });
   });
-
-  test.each([
-    ['a', '', []],
-    ['a'.repeat(128), 'd'.repeat(2_048), []],
-    ['a'.repeat(129), '', ['name must have at most 128 characters']],
-    ['', '', [`name must not be empty; name ${form}`]],
-    ['a b', '', [`name ${form}`]],
-    ['a', 'd'.repeat(2_049), ['description is longer than 2048 code points']],
-  ])(
-    'the name %s and its description have the problems that the API would answer with',
-    (name, description, problems) => {
-      const read = readPolicySource(secrets);
-      expect(read.ok ? nameProblems({ ...read.value, name, description }) : undefined).toEqual(problems);
-    },
-  );
 
   test('a text with many faults lists the first 20', () => {
     const read = readPolicySource('"\\q"\n'.repeat(100));

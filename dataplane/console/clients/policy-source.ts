@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Document, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import { z } from 'zod';
-import { policyCreateSchema } from '#contracts/management';
 import { definitionSchema } from '#contracts/policy';
 import { problemSentences, readShape } from '#contracts/read-shape';
 
@@ -46,22 +45,6 @@ export function readPolicySource(text: string): ReadSource {
   return read.ok
     ? { ok: true, value: read.value }
     : { ok: false, problems: [problemSentences(read.problems, 'the policy')] };
-}
-
-const namedSchema = policyCreateSchema.pick({ name: true, description: true });
-
-/** The form of a name in words. */
-const form =
-  'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores';
-
-/** Why the API would not save a policy with this name and description; nothing about its definition. */
-export function nameProblems({ name, description }: PolicySource): readonly string[] {
-  const read = readShape(namedSchema, { name, description });
-  if (read.ok) return [];
-  const problems = read.problems.map((one) =>
-    one.message.startsWith('must match ') ? { ...one, message: form } : one,
-  );
-  return [problemSentences(problems, 'the policy')];
 }
 
 /** A name that a mapping has more than once. It is found here, because the parser compares every pair of names. */

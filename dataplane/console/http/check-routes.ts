@@ -6,7 +6,7 @@ import type { OwnRights } from '#contracts/rights';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { isPassing } from '../clients/is-passing.ts';
 import type { ManagementApi } from '../clients/management-api.ts';
-import { nameProblems, readPolicySource } from '../clients/policy-source.ts';
+import { readPolicySource } from '../clients/policy-source.ts';
 import { refusalNotice } from '../pages/notice.ts';
 import type { Markup } from '../pages/page.ts';
 import {
@@ -66,8 +66,6 @@ async function checkSource(context: ConsoleContext): Promise<Response> {
   const { words } = context.get('page');
   const read = readPolicySource((await readEdited(context)).source);
   if (!read.ok) return context.html(await sourceCheck(words, { problems: read.problems, warnings: [] }));
-  const problems = nameProblems(read.value);
-  if (problems.length > 0) return context.html(await sourceCheck(words, { problems, warnings: [] }));
   const answer = await check(context.get('management'), { definition: read.value.definition, checks: [] });
   return context.html(
     await (answer.kind === 'value' ? sourceCheck(words, answer.value) : refusalNotice(words, answer)),

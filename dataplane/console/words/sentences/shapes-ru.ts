@@ -28,8 +28,6 @@ export const shapeSentencesRu: SentenceTable = {
   'must be a URL': 'нужен URL',
   'must be a time such as 2026-01-02T03:04:05Z': 'нужно время, например 2026-01-02T03:04:05Z',
   'must be in the format {format}': 'нужен формат {format}',
-  'must begin with a Latin letter or digit and have only Latin letters, digits, dots, hyphens and underscores':
-    'должно начинаться с латинской буквы или цифры и содержать только латинские буквы, цифры, точки, дефисы и подчёркивания',
   'must match {pattern+}': 'должно соответствовать {pattern}',
   'must match the pattern of the schema': 'должно соответствовать шаблону схемы',
   'must be one of {values+}': 'нужно одно из: {values}',
