@@ -192,10 +192,7 @@ const contentRef = z.strictObject({
     .describe('SHA-256 of the bytes behind the address: 64 hexadecimal digits, which sha256: may precede.'),
   bytes: z.int().min(1).optional(),
 });
-/**
- * RFC 3986, and other letters as RFC 3987 allows them: the parser of Node also takes white space and brackets, and removes
- * control characters at the ends.
- */
+/** RFC 3986, and other letters as RFC 3987 allows them. `URL` takes brackets and removes control characters at the ends. */
 const uriForm = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"{}|\\^`]+$/u;
 const uri = z
   .string()

@@ -28,11 +28,11 @@ export function divideFrame(data: Buffer, joined: readonly string[]): DividedFra
     throw new TypeError('a frame without a delta cannot be divided');
   const isPiece = ({ key }: Member): boolean => joined.includes(key);
   const written = ({ value }: Member): Uint8Array => data.subarray(value.start, value.end);
-  const object = (members: readonly Member[], valueOf: (one: Member) => Uint8Array): Buffer =>
+  const object = (members: readonly Member[], bytesOf: (one: Member) => Uint8Array): Buffer =>
     Buffer.concat([
       ...members.flatMap((one, at) => [
         Buffer.from(at === 0 ? '{' : ','),
-        ...[data.subarray(one.keyStart, one.keyEnd), Buffer.from(':'), valueOf(one)],
+        ...[data.subarray(one.keyStart, one.keyEnd), Buffer.from(':'), bytesOf(one)],
       ]),
       Buffer.from(members.length === 0 ? '{}' : '}'),
     ]);

@@ -45,7 +45,7 @@ test('values that are longer than what is kept are compared by their digests, an
   expect(hashed.mock.calls.length).toBeGreaterThan(frames);
 });
 
-test('a value that changes is judged in each form, also where forms take turns', () => {
+test('a value that changes is judged in each form, and when forms alternate', () => {
   const { windows } = run((at) => ({ note: ['one', 'two', 'three'][at % 3] }));
   for (const one of ['one', 'two', 'three']) expect(windows.filter((text) => text === one)).toHaveLength(1);
 });

@@ -39,10 +39,7 @@ export async function hasLeftMove(sql: Sql | TransactionSql, tenant: string): Pr
  * @param onUnreadable is called once for a move that a newer release stored. That release settles it.
  * @returns a function that resolves to the number of moves that it settled
  */
-export function moveSettling(
-  ports: ChangePorts,
-  onUnreadable: (collectionId: string) => void,
-): () => Promise<number> {
+export function moveSettling(ports: ChangePorts, onUnreadable: (collectionId: string) => void): () => Promise<number> {
   const { database } = ports;
   const reported = new Set<string>();
 

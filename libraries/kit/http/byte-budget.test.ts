@@ -156,7 +156,7 @@ describe('callers that share bytes', () => {
   };
   const settled = () => vi.advanceTimersByTimeAsync(0);
 
-  test('a caller takes all that is not reserved while no other one has asked for a minute, and half before', async () => {
+  test('a caller takes all that is not reserved while no other caller has asked for a minute, and half before', async () => {
     const { budget, of } = open(100);
     using _oldest = of('ann');
     using ann = of('ann');

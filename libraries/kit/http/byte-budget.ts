@@ -102,7 +102,7 @@ export function createByteBudget({ limit, largest, waitMs }: BudgetOptions): Byt
     newest = { caller, at: performance.now() };
   }
 
-  /** The share of a caller; undefined while no other one waits for bytes that its own bound lets it have. */
+  /** The share of a caller; undefined while no other caller waits for bytes that its own bound lets it have. */
   function shareOf(caller: string): number | undefined {
     const othersWait = waitingOf.size > (waitingOf.has(caller) ? 1 : 0);
     if (!othersWait) return undefined;
