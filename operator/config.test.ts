@@ -58,6 +58,7 @@ describe('cluster mode', () => {
     expect(readConfig(inCluster)).toEqual({
       ...shared,
       mode: 'cluster',
+      namesUsers: false,
       api: {
         kind: 'mounted',
         url: 'https://kubernetes.default.svc',

@@ -43,7 +43,13 @@ test('on one machine a service checks texts by the target file of a served polic
   await rm(join(data, 'served-policies.yaml'));
   await platform.restart();
   await until('a policy that is no longer listed is refused', async () => (await ask()).kind === 'failed');
-  await expect(follow(path)).rejects.toThrow('is missing');
+  await until('the target is removed', async () => {
+    const problem = await follow(path).then(
+      (found) => found[Symbol.asyncDispose](),
+      (error: Error) => error.message,
+    );
+    return problem?.includes('is missing');
+  });
 });
 
 function follow(path: string) {

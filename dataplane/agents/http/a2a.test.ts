@@ -402,6 +402,6 @@ verifies(
     expect(errorCodeOf(await plain.call('POST', stream, hello))).toBe('UnsupportedOperationError');
     await using reserved = await startAgent({ bundle: agentBundle({ contract: { tasks: true } }) });
     const refused = await reserved.call('POST', send, hello);
-    expect([refused.status, refused.json['code']]).toEqual([503, 'advertised_capability_unavailable']);
+    expect([refused.status, errorCodeOf(refused)]).toEqual([503, 'advertised_capability_unavailable']);
   },
 );
