@@ -36,6 +36,7 @@ const groups: Readonly<Record<string, readonly IndependentSet[]>> = {
     ...(['english-third', 'russian-third'] as const),
   ],
   'of a set without changed rules': ['english-untuned', 'russian-untuned'],
+  'of another author': ['english-other-author', 'russian-other-author'],
 };
 
 export const figure: Figure = {

@@ -26,7 +26,8 @@ type IndependentStatements = {
  * `unlisted` are of kinds of which the rules have no list of words. Their first run is the estimate of docs/figures.md; faults
  * that it showed were repaired, so they are known since.
  * Those that end in `turns`, `fresh` and `third` are corrections and remarks of everyday life, each written before the rules
- * were changed for it. For those that end in `untuned` no rule was changed.
+ * were changed for it. For those that end in `untuned` no rule was changed. Those that end in `other-author` were written by
+ * somebody who knew neither the rules nor the task of the extractor, each correction in another form; no rule was changed for them.
  * A rule that is changed for one of a set makes the set known: write another one then.
  */
 export type IndependentSet =
@@ -47,7 +48,9 @@ export type IndependentSet =
   | 'english-third'
   | 'russian-third'
   | 'english-untuned'
-  | 'russian-untuned';
+  | 'russian-untuned'
+  | 'english-other-author'
+  | 'russian-other-author';
 
 /**
  * Reads statements of people about themselves, and small talk. Their words were not taken from the lists of the
