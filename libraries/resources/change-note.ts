@@ -37,9 +37,19 @@ export type ChangeNote = {
   readonly message?: string | undefined;
 };
 
+/** Whether a text reads as the name of a user that the API server knows, whatever blanks and invisible characters are in it. */
+function looksLikeUser(author: string): boolean {
+  const visible = (text: string): string =>
+    text
+      .normalize('NFKC')
+      .replace(/[\s\p{Cf}]/gu, '')
+      .toLowerCase();
+  return visible(author).endsWith(visible(userMark));
+}
+
 const noteSchema = z.strictObject({
   token: z.string().max(128),
-  author: changeAuthorSchema.refine((author) => !author.endsWith(userMark)).optional(),
+  author: changeAuthorSchema.refine((author) => !looksLikeUser(author)).optional(),
   message: changeMessageSchema.optional(),
 });
 

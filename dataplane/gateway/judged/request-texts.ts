@@ -5,7 +5,7 @@ import { placeOf } from '../chat/parse-result.ts';
 import { isFixedKey } from './collect-texts.ts';
 import { type Covered, collectorFor, type TextCollector } from './covered-texts.ts';
 import { readFileTexts, readImageTexts } from './file-texts.ts';
-import { requestApiValues } from './request-values.ts';
+import { declaredNames, requestApiValues, takeDeclaredNames } from './request-values.ts';
 import { isSamplingNumber, isService, isStreamRequest } from './service-value.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -25,9 +25,11 @@ const callService: ReadonlySet<string> = new Set(['id', 'type', 'index']);
  */
 export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
   const definitions = toolDefinitionMembers.map((key) => member(root, key));
-  const collector = collectorFor(bytes, judged, requestApiValues(definitions));
+  const names = declaredNames(definitions);
+  const collector = collectorFor(bytes, judged, requestApiValues(names));
   if (root.kind !== 'object') return collector.covered();
   for (const key of toolDefinitionMembers) collector.take('toolDefinitions', member(root, key), key, 'system', true);
+  takeDeclaredNames(names, collector);
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isStreamRequest(one)) continue;
@@ -50,7 +52,7 @@ export function readParameterTexts(
   judged: ReadonlySet<JudgedTextKind>,
   inputs: ReadonlySet<string>,
 ): Covered {
-  const collector = collectorFor(bytes, judged, requestApiValues([]));
+  const collector = collectorFor(bytes, judged, requestApiValues(new Set()));
   for (const { key, value } of root.members) {
     if (!inputs.has(key)) collector.take('parameters', value, placeOf('', key), 'user', 'long');
   }

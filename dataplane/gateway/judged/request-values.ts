@@ -1,5 +1,5 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
-import type { ApiValues } from './covered-texts.ts';
+import type { ApiValues, TextCollector } from './covered-texts.ts';
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const cacheOptions = ['mode', 'ttl', 'explicit', '30m', '12h'] as const;
@@ -59,6 +59,8 @@ const otherValues: Readonly<Record<string, readonly string[]>> = {
   prompt_cache_breakpoint: cacheOptions,
   reasoning: ['enabled', 'exclude', 'max_tokens'],
   thinking: ['enabled', 'disabled', 'auto', 'budget_tokens'],
+  tool_choice: ['any'],
+  reasoning_effort: ['default'],
 };
 
 const requestValues: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -74,10 +76,9 @@ const toolMembers: ReadonlySet<string> = new Set(['tool_choice', 'function_call'
 /**
  * In a request a value of the API is one of a closed list, because words of a text can be values of an object or names of its members.
  * The name of a called tool is no text where the request declares the tool.
- * @param tools the definitions of tools, whose names are judged with them
+ * @param names those of `declaredNames`, which are judged with the definitions
  */
-export function requestApiValues(tools: readonly (JsonNode | undefined)[]): ApiValues {
-  const names = new Set(tools.flatMap((node) => (node === undefined ? [] : declaredNames(node))));
+export function requestApiValues(names: ReadonlySet<string>): ApiValues {
   return {
     isValue(place, texts) {
       const [key = ''] = /\w+$/.exec(place) ?? [];
@@ -89,22 +90,41 @@ export function requestApiValues(tools: readonly (JsonNode | undefined)[]): ApiV
   };
 }
 
+/** The names and types of the tools that lists of definitions declare, and the tools of a server that they allow. */
+export function declaredNames(definitions: readonly (JsonNode | undefined)[]): ReadonlySet<string> {
+  return new Set(definitions.flatMap((node) => (node === undefined ? [] : namesIn(node))));
+}
+
+/**
+ * Takes the declared names as texts of their own, of which a mask has no place: the same name elsewhere in the request would keep it.
+ */
+export function takeDeclaredNames(names: ReadonlySet<string>, collector: TextCollector): void {
+  for (const name of names) collector.takeDecoded('toolDefinitions', name, 'tools', 'system');
+}
+
 /** The names of the tools in a list of definitions, also of those in a namespace. */
-function declaredNames(tools: JsonNode): readonly string[] {
+function namesIn(tools: JsonNode): readonly string[] {
   if (tools.kind !== 'array') return [];
   return tools.items.flatMap((tool) => {
     const inner = member(tool, 'tools');
     return [
       ...[tool, member(tool, 'function'), member(tool, 'custom')].flatMap(namesOf),
-      ...(inner === undefined ? [] : declaredNames(inner)),
+      ...(inner === undefined ? [] : namesIn(inner)),
+      ...stringsOf(member(tool, 'allowed_tools')),
     ];
   });
 }
 
 function namesOf(node: JsonNode | undefined): readonly string[] {
   if (node === undefined) return [];
-  return ['name', 'server_label'].flatMap((key) => {
-    const value = member(node, key);
-    return value?.kind === 'string' ? [value.value] : [];
-  });
+  return ['name', 'server_label', 'type'].flatMap((key) => stringsOf(member(node, key)));
+}
+
+/** The string, or those of a list or of the lists in an object. */
+function stringsOf(node: JsonNode | undefined): readonly string[] {
+  if (node?.kind === 'string') return [node.value];
+  if (node?.kind === 'array') return node.items.flatMap((item) => (item.kind === 'string' ? [item.value] : []));
+  return node?.kind === 'object'
+    ? node.members.flatMap(({ value }) => (value.kind === 'array' ? stringsOf(value) : []))
+    : [];
 }

@@ -8,7 +8,7 @@ import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-c
 import { given, readFlag } from '../chat/read-flag.ts';
 import { joinParts, type MessageText, noText, stringText, type TextPart } from '../chat/read-message.ts';
 import { type Covered, collectorFor, type TextCollector } from '../judged/covered-texts.ts';
-import { requestApiValues } from '../judged/request-values.ts';
+import { declaredNames, requestApiValues, takeDeclaredNames } from '../judged/request-values.ts';
 import { isSamplingNumber, isService, isStreamRequest } from '../judged/service-value.ts';
 import {
   attachmentPartTypes,
@@ -161,17 +161,19 @@ const partOwnMembers: ReadonlySet<string> = new Set(['type', 'text', 'refusal'])
  * the place of the first text of any other kind. `readResponsesRequest` must have accepted the request.
  */
 export function readResponsesTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
-  const further = collectorFor(bytes, judged, requestApiValues([member(root, 'tools')]));
+  const input = member(root, 'input');
+  const items = input?.kind === 'array' ? input.items : [];
+  const names = declaredNames([root, ...items].map((node) => member(node, 'tools')));
+  const further = collectorFor(bytes, judged, requestApiValues(names));
   if (root.kind !== 'object') return further.covered();
   further.take('toolDefinitions', member(root, 'tools'), 'tools', 'system', true);
+  takeDeclaredNames(names, further);
   for (const one of root.members) {
     const { key, value } = one;
     if (ownMembers.has(key) || isStreamRequest(one)) continue;
     if (!judged.has('parameters') && isSamplingNumber(one)) continue;
     further.take('parameters', value, placeOf('', key), 'user', 'long');
   }
-  const input = member(root, 'input');
-  const items = input?.kind === 'array' ? input.items : [];
   for (const [index, item] of items.entries()) {
     if (item.kind !== 'object') continue;
     const place = `input[${index}]`;
