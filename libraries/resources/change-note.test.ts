@@ -47,6 +47,8 @@ test.each([
   '{"token":"t-1","unknown":"x"}',
   JSON.stringify({ token: 't-1', message: 'two\nlines' }),
   JSON.stringify({ token: 't-1', author: 'ann (Kubernetes user)' }),
+  JSON.stringify({ token: 't-1', author: 'ann (Kubernetes user) ' }),
+  JSON.stringify({ token: 't-1', author: 'ann (kubernetes\u00a0user)\u200b' }),
 ])('an annotation that is not a note is ignored: %s', (value) => {
   expect(readChangeNote(noted(value), 't-1')).toBeUndefined();
 });

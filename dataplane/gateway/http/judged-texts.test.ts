@@ -123,6 +123,12 @@ describe('masks in a request', () => {
     expect(JSON.stringify(sent()['tools'])).toContain('"description":"pay ***"');
   });
 
+  test('a mask of the name of a declared tool is a deny, because a call or a choice can repeat the name', async () => {
+    const name = words.maskedInput;
+    const body = { messages: [said], tools: [{ type: 'function', function: { name } }], tool_choice: name };
+    expect((await ask('toolDefinitions', body)).status).toBe(403);
+  });
+
   test('a mask in a decoded file is a deny, because the file has no place for it', async () => {
     expect((await ask('files', requests.files(words.maskedInput))).status).toBe(403);
   });

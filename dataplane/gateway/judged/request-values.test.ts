@@ -104,6 +104,7 @@ describe('words in a request that judges no further texts', () => {
       { type: 'mcp', server_label: 'wiki' },
       { type: 'namespace', name: 'mail', tools: [{ type: 'function', name: 'send' }] },
     ];
+    const served = [{ type: 'web_search' }, { type: 'mcp', server_label: 'wiki', allowed_tools: ['look up'] }];
     const call = (name: string) => ({ type: 'function', function: { name } });
     const judged: ReadonlySet<JudgedTextKind> = new Set(['toolDefinitions']);
     for (const request of [
@@ -116,6 +117,8 @@ describe('words in a request that judges no further texts', () => {
       parts({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } }),
       { tools, tool_choice: { type: 'function', function: { name: 'search' } } },
       { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [call('run it')] } } },
+      { tools: served, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] } },
+      { tools: served, tool_choice: { type: 'mcp', server_label: 'wiki', name: 'look up' } },
       { tools, messages: [{ role: 'assistant', tool_calls: ['search', 'run it', 'wiki', 'mail', 'send'].map(call) }] },
     ]) {
       expect([request, read(request, judged).unjudgedAt]).toEqual([request, undefined]);
