@@ -71,7 +71,7 @@ export const agentSettings = {
     default: 0,
   }),
   PORTCULLIS_AGENT_BYTES_PER_DAY: setting.integer({
-    help: 'bytes of bodies of runs and tasks between one person and one agent in a day (UTC), in all replicas together; then further runs get 429; 0: no limit',
+    help: 'bytes of bodies of runs, tasks and MCP between one person and one agent in a day (UTC), in all replicas together; then further runs get 429; 0: no limit',
     min: 0,
     max: 1_000_000_000_000,
     default: 0,

@@ -94,7 +94,8 @@ const parts = [
 const busy = { kind: 'refused', status: 429, code: 'rate_limited', message: '' };
 
 test.each(parts)('the page %s names the missing part while %s has no answer: %s', async (path, absent, names) => {
-  for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }]) {
+  const failed = { ...busy, status: 500, code: 'internal' };
+  for (const other of [{ kind: 'away' }, busy, { ...busy, status: 503, code: 'records_unavailable' }, failed]) {
     const text = await read(path, absent, other);
     expect(text).toContain(en.errors.missing(names));
     expect(text.includes('<code>')).toBe('code' in other);

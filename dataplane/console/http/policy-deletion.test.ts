@@ -84,7 +84,7 @@ test.each([
   expect([(await save()).status, sent]).toEqual([303, ['PUT']]);
 });
 
-test.each([{ kind: 'away' } as const, busy])(
+test.each([{ kind: 'away' } as const, busy, { ...busy, status: 500, code: 'internal' }])(
   'a policy of which nobody knows whether it is being deleted is neither edited nor saved: %o',
   async (overview) => {
     const { send, save, sent } = open(overview);

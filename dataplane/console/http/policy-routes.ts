@@ -5,7 +5,7 @@ import { type PolicyDetail, policyDetailSchema, policyListSchema, revisionListSc
 import type { Overview } from '#contracts/overview';
 import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
-import { isPassing } from '../clients/is-passing.ts';
+import { isMissing, isPassing } from '../clients/is-passing.ts';
 import { noRights } from '../clients/management-api.ts';
 import { readPolicyForm } from '../clients/policy-form.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
@@ -149,7 +149,7 @@ function shownOf(overview: ApiAnswer<Overview> | undefined): Pick<Overview, 'mod
 
 /** Whether the deletion of a policy would be known. Without the right to read it, the API decides alone. */
 function isKnown(overview: ApiAnswer<Overview> | undefined): boolean {
-  return overview === undefined || !isPassing(overview);
+  return overview === undefined || !isMissing(overview);
 }
 
 /**
@@ -165,7 +165,7 @@ async function refuseDeleting(
   const { words } = context.get('page');
   const { deleting: title, deletingText: text } = words.policyPages;
   if (overview.kind !== 'value')
-    return isPassing(overview) ? { problem: refusalNotice(words, overview), status: 503 } : undefined;
+    return isMissing(overview) ? { problem: refusalNotice(words, overview), status: 503 } : undefined;
   if (!overview.value.deletingPolicies.includes(id)) return undefined;
   const link = { href: `/policies/${id}`, label: words.conflicts.backToPolicy };
   return { problem: notice({ kind: 'error', title, text, link }), status: 409 };
@@ -241,7 +241,7 @@ async function save(context: ConsoleContext, id: string | undefined): Promise<Re
   }
   if (answer.kind !== 'value') {
     // The API may have accepted a command whose answer was lost: the same key executes it once.
-    const again = isPassing(answer) || (answer.kind === 'refused' && answer.status >= 500) ? { key } : {};
+    const again = isMissing(answer) ? { key } : {};
     const problem = refusalNotice(page.words, answer);
     return answerPage(context, policyEditorPage(page, { ...editor, ...again, problem }), 422);
   }

@@ -9,6 +9,7 @@ const atOnce = 2;
 let world: AgentPlaneWorld;
 let process: ScriptedHttp;
 let taken = 0;
+let bytes = 0;
 let outcome: UsedBudget | undefined;
 const ends: (() => void)[] = [];
 
@@ -18,7 +19,9 @@ beforeAll(async () => {
       taken += 1;
       return outcome;
     },
-    use: async () => undefined,
+    async use(_agent, _person, used) {
+      bytes += used.bytes;
+    },
   });
   world.allow('ann', 'invoke');
   const card = { name: 'question' };
@@ -34,6 +37,7 @@ beforeEach(() => {
   for (const end of ends.splice(0)) end();
   process.forget();
   taken = 0;
+  bytes = 0;
   outcome = undefined;
 });
 
@@ -67,10 +71,15 @@ test('a caller with all of its runs of a flow can cancel one over MCP, ping and 
   expect([granted.length, taken]).toEqual([atOnce, atOnce]);
 });
 
-test('the messages of MCP to a flow that begin no run use none of a budget, and are possible without any left', async () => {
+test('the messages of MCP to a flow that begin no run use no run of a budget, are possible without any left, and count their bytes', async () => {
   outcome = { limit: 'runs', span: 'day', retryAfterSeconds: 60 };
-  for (const control of controls) expect(await post(control)).toBe(200);
-  expect(taken).toBe(0);
+  let sent = 0;
+  for (const control of controls) {
+    expect(await post(control)).toBe(200);
+    sent += JSON.stringify({ jsonrpc: '2.0', ...control }).length + '{}'.length;
+  }
+  await until('the bytes are counted', () => bytes >= sent);
+  expect([taken, bytes]).toEqual([0, sent]);
   expect(await post(call)).toBe(429);
   expect(taken).toBe(1);
 });

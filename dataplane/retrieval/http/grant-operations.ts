@@ -96,7 +96,8 @@ export const grantOperations: readonly Row[] = [
     description:
       'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children. ' +
       'A collection cannot be moved over HTTP if its resource declares spec.parent. After a move without an answer of ' +
-      'OpenFGA, moves of the tenant are answered 503 for up to half a minute.',
+      'OpenFGA, moves of the tenant are answered 503 for up to half a minute, and after a rollback until a move that the ' +
+      'newer release stored is settled.',
     body: 'CollectionMove',
     success: answer('Collection'),
     run: answerMoveCollection,

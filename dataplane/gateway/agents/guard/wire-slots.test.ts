@@ -55,6 +55,22 @@ test('a result with an image or a sound cannot be judged', () => {
     expect(textsOf({ result: { content: [{ type, data: 'AAAA', mimeType: 'image/png' }] } })).toEqual(['opaque']);
 });
 
+test('a detail of an error without a string as its type is judged whole, and its names are free', () => {
+  const detail = { task_id: 5, Parts: [{ url: 'a' }] };
+  const typed = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'FAILED' };
+  const texts = ['task_id', '5', 'Parts', 'url', 'a'];
+  expect(textsOf({ error: { code: 500, details: [typed, detail] } })).toEqual(texts);
+  expect(textsOf({ error: { details: [{ ...detail, '@type': 5 }] } })).toEqual([...texts, '@type', '5']);
+  for (const message of [
+    { error: { details: [{ ...detail, ...typed }] } },
+    { error: { details: detail } },
+    { status: { details: [detail] } },
+    { error: { status: [detail] } },
+  ]) {
+    expect(textsOf(message)).toEqual(['respelled']);
+  }
+});
+
 test('a message with as many texts as its bytes allow is read', () => {
   const data = Array.from({ length: 300_000 }, () => 'a');
   expect(textsOf({ parts: [{ data }] })).toHaveLength(data.length);

@@ -37,6 +37,12 @@ const forms: Readonly<Record<string, RegExp>> = {
 };
 const numbers = names('historyLength pageSize totalSize code progress total index');
 
+/**
+ * The details of an error of A2A. One without a string as its type is a map whose names the author of the error chose: the
+ * SDK of Go sends such.
+ */
+const errorDetails = 'error details';
+
 /** Content that is bytes, or that is elsewhere: the gateway cannot judge it. */
 const opaque = names('raw blob url');
 const opaqueTypes = names('image audio');
@@ -84,7 +90,12 @@ function visit(
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (!Array.isArray(value)) return visitObject(value, found);
+  if (!Array.isArray(value)) {
+    const isMap = name === errorDetails && typeof key === 'number' && typeof value['@type'] !== 'string';
+    if (!isMap) return visitObject(value, name, found);
+    append(slots, slotsOf(holder, key));
+    return undefined;
+  }
   for (const index of value.keys()) {
     const fault = visit(value, index, name, found);
     if (fault !== undefined) return fault;
@@ -121,7 +132,7 @@ function textsOf(parts: readonly JsonValue[]): readonly string[] {
   });
 }
 
-function visitObject(value: Record<string, JsonValue>, found: Found): Unreadable | undefined {
+function visitObject(value: Record<string, JsonValue>, name: string, found: Found): Unreadable | undefined {
   if (typeof value['type'] === 'string' && opaqueTypes.has(value['type'])) return 'opaque';
   for (const member of Object.keys(value)) {
     if (opaque.has(member)) return 'opaque';
@@ -130,7 +141,8 @@ function visitObject(value: Record<string, JsonValue>, found: Found): Unreadable
     if (!isFree && !known.has(member)) found.slots.push({ text: member });
     if (isFree || !known.has(member)) append(found.slots, slotsOf(value, member));
     else {
-      const fault = visit(value, member, member, found);
+      const isDetails = name === 'error' && member === 'details';
+      const fault = visit(value, member, isDetails ? errorDetails : member, found);
       if (fault !== undefined) return fault;
     }
   }

@@ -77,7 +77,7 @@ export type ForwardedCall = {
   status: number | undefined;
   sent: number;
   received: number;
-  /** Resolves when the bytes of a run or of a call of tasks were counted; undefined for another call. */
+  /** Resolves when the bytes of a run, of a call of tasks or of a message of MCP were counted; undefined for another call. */
   counted: Promise<void> | undefined;
 };
 
@@ -115,7 +115,8 @@ export async function forwardCall(plane: ForwardParts, routed: Forward): Promise
       await exchangeWithProcess(plane, forward, () => undefined);
     } finally {
       // A task has the answer of a run, which its caller may have left to read it here.
-      if (call.operation.name.startsWith('tasks:')) forwarded.counted = countBytes(plane, forward);
+      const isCounted = arrived !== undefined || call.operation.name.startsWith('tasks:');
+      if (isCounted) forwarded.counted = countBytes(plane, forward);
     }
     return releaseOnceSent(held, exchange.outgoing);
   }
