@@ -2,7 +2,15 @@ import { analyse } from '#search/analysis/analyse';
 import type { EndedValue } from './ended-values.ts';
 
 /** Words of a clause that ends something, wherever they stand in it, and the topics that they can end. */
-type ClauseEnding = { readonly words: RegExp; readonly topics: RegExp };
+type ClauseEnding = {
+  readonly words: RegExp;
+  readonly topics: RegExp;
+  /** Words for the time that the whole clause must also have, because the end can be one for the day. */
+  readonly lasting?: RegExp;
+};
+
+/** Verbs of which the denial for good ends something, and the topics that it can end. */
+type Denial = { readonly verbs: RegExp; readonly topics: RegExp };
 
 type ClauseLanguage = {
   readonly endings: readonly ClauseEnding[];
@@ -12,10 +20,12 @@ type ClauseLanguage = {
   readonly circumstances: readonly RegExp[];
   /** A clause of others, about something indefinite, denied, planned or for a while. */
   readonly barred: RegExp;
-  /** Words that deny what was so, with the verb that they deny: "can't watch … any more". */
+  /** Words that deny what was so for good; the group `verb` is what they deny: "can't watch … any more". */
   readonly denied: readonly RegExp[];
-  /** Verbs of which the denial says nothing: "I can't see the dog any more". */
-  readonly sensed: RegExp;
+  /** "I can't walk the dog any more" denies no dog, so each topic has verbs of its own. */
+  readonly denials: readonly Denial[];
+  /** Terms that name no value: "finished work" is about every job. */
+  readonly general: ReadonlySet<string>;
   /** Terms that can stand beside what has ended. */
   readonly beside: ReadonlySet<string>;
 };
@@ -28,40 +38,44 @@ export function endedInClauses(language: ClauseLanguage, text: string): readonly
   const { endings, between, circumstances, barred } = language;
   return text.split(between).flatMap((clause): readonly EndedValue[] => {
     const held = deniedIn(language, clause);
-    if (held !== undefined)
-      return barred.test(held) ? [] : endedBeside(language, withoutAll(circumstances, held), deniable);
+    if (held !== undefined) {
+      if (barred.test(held.rest)) return [];
+      const rest = withoutAll(circumstances, held.rest);
+      return language.denials.flatMap(({ verbs, topics }) =>
+        verbs.test(held.verb) ? endedBeside(language, rest, topics) : [],
+      );
+    }
     if (barred.test(clause)) return [];
     const body = withoutAll(circumstances, clause);
-    return endings.flatMap(({ words, topics }): readonly EndedValue[] => {
+    return endings.flatMap(({ words, topics, lasting }): readonly EndedValue[] => {
       const found = words.exec(body);
-      if (found === null) return [];
+      if (found === null || lasting?.test(clause) === false) return [];
       const rest = `${body.slice(0, found.index)} ${body.slice(found.index + found[0].length)}`;
       return endedBeside(language, rest, topics);
     });
   });
 }
 
-/** Topics that a denial in other words ends. */
-const deniable = /^(?!name|birthday|age|origin|native language|lived|happened|formerly|residence)/;
-
 function withoutAll(patterns: readonly RegExp[], clause: string): string {
   return patterns.reduce((rest, words) => rest.replace(words, ' '), clause);
 }
 
-function endedBeside({ beside }: ClauseLanguage, rest: string, topics: RegExp): readonly EndedValue[] {
+function endedBeside({ beside, general }: ClauseLanguage, rest: string, topics: RegExp): readonly EndedValue[] {
   const terms = analyse(rest).filter((term) => !beside.has(term));
-  return terms.length === 0 ? [] : [{ terms, topics }];
+  return terms.every((term) => general.has(term)) ? [] : [{ terms, topics }];
 }
 
-/** A clause without the words that deny it for good; undefined for one that does not. */
-function deniedIn({ denied, sensed }: ClauseLanguage, clause: string): string | undefined {
+type DeniedClause = { readonly verb: string; readonly rest: string };
+
+/** The verb that a clause denies for good, and the rest of the clause; undefined for a clause that denies nothing. */
+function deniedIn({ denied }: ClauseLanguage, clause: string): DeniedClause | undefined {
   for (const words of denied) {
-    const found = words.exec(clause)?.[0];
-    if (found !== undefined && !sensed.test(found)) {
-      return clause
-        .replace(words, ' ')
-        .replace(/(?<!\p{L})(?:any ?more|any longer|nowadays|these days|больше|уже)(?!\p{L})/giu, ' ');
-    }
+    const found = words.exec(clause);
+    if (found === null) continue;
+    const rest = clause
+      .replace(words, ' ')
+      .replace(/(?<!\p{L})(?:any ?more|any longer|nowadays|these days|больше|уже)(?!\p{L})/giu, ' ');
+    return { verb: found.groups?.['verb']?.trim() ?? '', rest };
   }
   return undefined;
 }
@@ -75,6 +89,7 @@ const pets =
   '^(?:name of|my|has): (?:dog|cat|pet|puppi|kitten|parrot|hors|hamster|rabbit|bird|fish|budgi|tortois|turtl|guinea|snake|lizard|poni|chicken|hen)';
 const places = '^(?:employer|studies)';
 const pursuits = '^(?:activity|learning|habit|my: (?:hobb|sport))';
+const tastes = '^(?:taste|favourite|preference|drinks|eats)';
 const plans = '^(?:wedding|appointment|plan|goal|my: (?:wed|trip|holiday|goal|plan|surgeri))';
 const partners = '^(?:name of|my|has): (?:girlfriend|boyfriend|wife|husband|partner|fianc|spous)';
 const month = '(?:january|february|march|april|may|june|july|august|september|october|november|december)';
@@ -92,19 +107,35 @@ export const englishClauses: ClauseLanguage = {
   barred:
     /(?<!\p{L})(?:s?he|they|you|your|his|her|their|its|who|which|someone|somebody|everyone|nobody|an?|another|some|any|every|each|not|never|n't|no|almost|nearly|will|would|should|could|might|(?-i:may)|must|can|want|wants|wanted|going to|about to|plan|planning|thinking|try|tried|trying|if|unless|until|while|when|next|tomorrow|today|tonight|yesterday|temporarily|early|late|for (?:the|a|an|one|two|three|lunch|dinner|now)|first|second)(?!\p{L})|n't(?!\p{L})|'(?:ll|d)(?!\p{L})|'s (?=\p{L})/iu,
   denied: [
-    /(?:^|(?<!\p{L})(?:I|we) )(?:really |just |simply )?(?:(?:ca|could|do|did|have|would)n't|cannot|(?:can|could|do|did|am|are|have|would) not) (?:really |even )?(?:(?:want|need|have|like) to )?(?:\p{L}+ )?(?=[^.!?]*(?<!\p{L})(?:any ?more|any longer)(?!\p{L}))/iu,
-    /(?<!\p{L})I'm not (?:(?:in)?to |\p{L}+ing )?(?=[^.!?]*(?<!\p{L})(?:any ?more|any longer)(?!\p{L}))/iu,
-    /(?:^|(?<!\p{L})(?:I|we|I'm|I am) )(?:can )?no longer (?:(?:want|need|have|like) to )?(?:\p{L}+ )?/iu,
+    /(?:^|(?<!\p{L})(?:I|we) )(?:really |just |simply )?(?:(?:ca|could|do|did|have|would)n't|cannot|(?:can|could|do|did|am|are|have|would) not) (?:really |even )?(?<verb>(?:want to )?\p{L}+ )(?=[^.!?]*(?<!\p{L})(?:anymore|any more|any longer)(?=[\s.!]*$|,| (?:because|since|due|after|thanks|now)(?!\p{L})))/iu,
+    /(?<!\p{L})I'm not (?<verb>into |\p{L}+ing )(?=[^.!?]*(?<!\p{L})(?:anymore|any more|any longer)(?=[\s.!]*$|,| (?:because|since|due|after|thanks|now)(?!\p{L})))/iu,
+    /(?:^|(?<!\p{L})(?:I|we|I'm|I am) )(?:can )?no longer (?<verb>(?:want to )?\p{L}+ )/iu,
   ],
-  sensed:
-    /(?<!\p{L})(?:see|hear|find|smell|feel|know|remember|understand|recognise|recognize|believe|think|trust|wait|bother)(?!\p{L})/iu,
+  denials: [
+    {
+      verbs:
+        /^(?:(?:want to )?(?:eat(?:ing)?|drink(?:ing)?|watch(?:ing)?|read(?:ing)?|listen(?:ing)?|enjoy(?:ing)?)|like|love|stand|stomach|into)$/iu,
+      topics: new RegExp(tastes),
+    },
+    {
+      verbs: /^(?:(?:want to )?(?:play(?:ing)?|do(?:ing)?|practi[sc](?:e|ing)|learn(?:ing)?)|into)$/iu,
+      topics: /^(?:activity|learning|my: (?:hobb|sport))/,
+    },
+    { verbs: /^(?:(?:want to )?(?:us(?:e|ing)|pay(?:ing)?)|have|need)$/iu, topics: /^uses/ },
+    { verbs: /^(?:wear(?:ing)?|need)$/iu, topics: /^(?:trait|wear|habit)/ },
+    { verbs: /^(?:support(?:ing)?|follow(?:ing)?|care|into)$/iu, topics: /^supports/ },
+    { verbs: /^(?:want to \p{L}+|plan|intend|aim|dream)$/iu, topics: /^(?:goal|plan|my: (?:goal|plan))/ },
+  ],
+  general: termsOf(
+    'work works working worked job jobs shift study studies studying learn learning play plays playing practise practice eat eats eating drink drinks drinking take takes taking use uses using live lives living go goes going wear wears like likes love loves watch watching read reading speak speaks speaking school college uni university office company shop',
+  ),
   beside: termsOf(
-    "i i'm i've we we've we're me us my our the this that these those is are was were am be been being has have had do did does got get getting just finally recently let already sadly luckily now actually completely totally really all then also too both old former previous to from of at on in with by for up out over down off away decided chose had myself ourselves own club class classes course courses lesson lessons membership account subscription contract days time career thing habit hobby doctor doctors app service care less about interested into",
+    "i i'm i've we we've we're me us my our the this that these those is are was were am be been being has have had do did does got get getting just finally recently let already sadly luckily now actually completely totally really all then also too both old former previous to from of at on in with by for up out over down off away decided chose had myself ourselves own club class classes course courses lesson lessons membership account subscription contract days time years career chapter stint phase thing habit hobby doctor doctors app service care less about interested into",
   ),
   endings: [
     {
       words:
-        /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})/iu,
+        /(?<!\p{L})(?:lapsed?|expired?|cancell?ed|terminated|discontinued|unsubscribed|uninstalled|deactivated|deleted|ditched|dumped|dropped|given up|gave up|got rid|stopped (?:using|paying))(?!\p{L})(?<!(?:gym|bank|provider|insurer) (?:has |have |had |just )*cancell?ed)(?!.*(?<!\p{L})(?:class|classes|course|lessons?)(?!\p{L}))/iu,
       topics: new RegExp(services),
     },
     {
@@ -114,45 +145,55 @@ export const englishClauses: ClauseLanguage = {
     },
     {
       words:
-        /(?<!\p{L})(?:died|dead|passed away|passed on|put down|put to sleep|rehomed|run over|buried|given away|gave away|given up for adoption)(?!\p{L})/iu,
+        /(?<!\p{L})(?:died|dead|passed away|passed on|(?:was|were|been|be|got) put (?:down|to sleep)|rehomed|buried|given away|gave away|given up for adoption)(?!\p{L})/iu,
       topics: new RegExp(pets),
     },
     {
       words:
-        /(?<!\p{L})(?:quit|left|fired|sacked|laid off|let go|resigned|ended|behind me|behind us|dismissed|over|finished|done|history|dropped out|expelled|graduated|kicked out|walked out|parted ways|handed in (?:my|our) notice)(?!\p{L})/iu,
+        /(?<!\p{L})(?:quit|left|fired|sacked|laid off|let go|resigned|behind me|behind us|(?:was|were|been|got) dismissed|history|dropped out|expelled|graduated|kicked out|walked out|parted ways|handed in (?:my|our) notice)(?!\p{L})/iu,
       topics: new RegExp(places),
     },
     {
       words:
-        /(?<!\p{L})(?:folded|shut down|closed down|disbanded|went (?:bust|under|bankrupt)|gone (?:bust|bankrupt)|dissolved|packed (?:it )?in|jacked in|given up|gave up|giving up|abandoned|ditched|lost interest|got bored|retired from|retired|quit|hung up)(?!\p{L})/iu,
+        /(?<!\p{L})(?:folded|shut down|closed down|disbanded|went (?:bust|under|bankrupt)|gone (?:bust|bankrupt)|dissolved|retired from|quit)(?!\p{L})/iu,
       topics: new RegExp(`${pursuits}|^employer`),
     },
     {
       words:
-        /(?<!\p{L})(?:(?:days|time|years|career|chapter|stint|phase) (?:of |at |with |as |in |on )?(?:\p{L}+ ){0,3}(?:is|are|was|were|has|have) (?:now |long |finally |well and truly )?(?:over|done|finished|ended|behind (?:me|us)|past|gone|come to an end))(?!\p{L})/iu,
-      topics: /^(?!name|birthday|age)/,
+        /(?<!\p{L})(?:packed (?:it )?in|jacked in|given up|gave up|giving up|lost interest|got bored (?:of|with))(?!\p{L})/iu,
+      topics: new RegExp(pursuits),
     },
     {
       words:
-        /(?<!\p{L})(?:took (?:me|us) off|taken off|weaned|came off|stopped|discontinued|done with|finished with)(?!\p{L})/iu,
+        /(?<=(?<!\p{L})(?:days|time|years|career|chapter|stint|phase) (?:\p{L}+ ){1,4})(?:is|are|was|were|has|have) (?:now |long |finally |well and truly )?(?:over|done|finished|ended|behind (?:me|us)|past|gone|come to an end)(?!\p{L})/iu,
+      topics: /^(?:employer|studies|activity|learning|habit)/,
+    },
+    {
+      words:
+        /(?<!\p{L})(?:took (?:me|us) off|taken off|weaned|came off|stopped(?! (?:to|at|by|for|in|on|off))|discontinued)(?!\p{L})/iu,
       topics: /^(?:medicine|my: medic)/,
     },
     {
       words:
-        /(?<!\p{L})(?:called off|cancell?ed|scrapped|shelved|abandoned|fell through|fallen through|dropped|bailed|off the table|off|on ice|dead in the water)(?!\p{L})/iu,
+        /(?<!\p{L})(?:called off|cancell?ed|scrapped|shelved|abandoned|fell through|fallen through|dropped|bailed|off the table|(?<!(?<!\p{L})we )(?:is|are) (?:now |all )?off(?=[\s.!]*$)|on ice|dead in the water)(?!\p{L})/iu,
       topics: new RegExp(plans),
     },
     {
       words:
-        /(?<!\p{L})(?:is my ex|is an ex|dumped|split up|split|broke up|broken up|broke it off|divorced|separated|ended things|ended it|over|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
+        /(?<!\p{L})(?:is my ex|is an ex|dumped|split up|split|broke up|broken up|broke it off|divorced|(?<!got )separated|ended things|ended it|cheated on me|walked out on me|left me|widowed|died|passed away)(?!\p{L})/iu,
       topics: new RegExp(partners),
     },
     {
-      words: /(?<!\p{L})(?:left|moved away|moved out|moved on|gone from|sold up|upped sticks)(?!\p{L})/iu,
+      words: /(?<!\p{L})(?:moved away|moved out|sold up|upped sticks)(?!\p{L})/iu,
       topics: /^residence/,
     },
     {
-      words: /(?<!\p{L})(?:forgotten|forgot|rusted away)(?!\p{L})/iu,
+      words: /(?<!\p{L})(?:left|gone from)(?!\p{L})/iu,
+      topics: /^residence/,
+      lasting: /(?<!\p{L})(?:for good|for ?ever|once and for all|years? ago|last year)(?!\p{L})/iu,
+    },
+    {
+      words: /(?<!\p{L})(?:forgotten|rusted away)(?!\p{L})/iu,
       topics: /^(?:language|ability)/,
     },
     {
@@ -178,18 +219,37 @@ export const russianClauses: ClauseLanguage = {
   barred:
     /(?<![\p{L}])(?:он|она|они|оно|ты|вы|его|ее|их|твой|твоя|ваш|ваша|кто|который|которая|кто-то|все|каждый|не|ни|чуть|едва|почти|хочу|хотел[аи]?|собираюсь|думаю|буду|будем|если|пока|когда|завтра|сегодня|вчера|временно|на (?:день|неделю|месяц|время|лето|выходные|обед|минуту|час)|рано|поздно|одну|одна|один|другой|другая|чужой|пополам)(?![\p{L}])/iu,
   denied: [
-    /(?<![\p{L}])(?:больше|уже|теперь) (?:вообще |совсем |никогда )?(?:\p{L}+(?:ть|ться|ти|чь) )?не (?:\p{L}+(?:ю|у|юсь|усь|ем|им|емся|имся)|нужн\p{L}+|нужен|надо|интерес\p{L}+|нравится|нравятся)(?![\p{L}])(?: \p{L}+(?:ть|ться|ти|чь)(?![\p{L}]))?(?! (?:на|в|у|при|до|перед) )/iu,
-    /(?<![\p{L}])не (?:\p{L}+(?:ю|у|юсь|усь|ем|им)|нужн\p{L}+|нужен) (?:больше|уже)(?: \p{L}+(?:ть|ться|ти|чь))?(?=[\s.!]*$)/iu,
-    /(?<![\p{L}])\p{L}+(?:ть|ться|ти|чь) (?=[^.!?]{0,40}(?<![\p{L}])(?:больше|уже) не (?:хочу|могу|буду|стану))/iu,
+    /(?<![\p{L}])(?:больше|уже|теперь) (?:вообще |совсем |никогда )?(?<verb>(?:\p{L}+(?:ть|ться|ти|чь) )?не (?:\p{L}+(?:ю|у|юсь|усь|ем|им|емся|имся)|нужн\p{L}+|нужен|интерес\p{L}+|нравится|нравятся)(?![\p{L}])(?: \p{L}+(?:ть|ться|ти|чь)(?![\p{L}]))?)(?! (?:на|в|у|при|до|перед) )/iu,
+    /(?<![\p{L}])(?<verb>не (?:\p{L}+(?:ю|у|юсь|усь|ем|им)|нужн\p{L}+|нужен)) (?:больше|уже)(?=[\s.!]*$)/iu,
   ],
-  sensed: /(?<![\p{L}])(?:вижу|слышу|нахожу|чувствую|знаю|помню|понимаю|узнаю|верю|думаю|жду)(?![\p{L}])/iu,
+  denials: [
+    {
+      verbs:
+        /^(?:не (?:пью|пьем|ем|едим|смотрю|смотрим|слушаю|читаю|люблю|интерес\p{L}+|нравится|нравятся)|(?:смотреть|слушать|читать) не (?:хочу|могу|буду|стану)|не (?:хочу|могу|буду|стану) (?:смотреть|слушать|читать))$/iu,
+      topics: new RegExp(tastes),
+    },
+    {
+      verbs: /^(?:не (?:играю|играем|учу|занимаюсь|занимаемся|увлекаюсь|интерес\p{L}+))$/iu,
+      topics: /^(?:activity|learning|my: хобб)/,
+    },
+    { verbs: /^не (?:пользуюсь|пользуемся|использую|нужн\p{L}+|нужен)$/iu, topics: /^uses/ },
+    { verbs: /^не (?:ношу|нужн\p{L}+|нужен)$/iu, topics: /^(?:trait|wear|habit)/ },
+    { verbs: /^не (?:болею|слежу|интерес\p{L}+)$/iu, topics: /^supports/ },
+    {
+      verbs: /^(?:\p{L}+(?:ть|ться|ти|чь) не (?:хочу|буду|стану)|не (?:хочу|буду|стану) \p{L}+(?:ть|ться|ти|чь))$/iu,
+      topics: /^(?:goal|plan|my: (?:цел|план))/,
+    },
+  ],
+  general: termsOf(
+    'работа работу работы работе работой работать работаю работал работала смена смену учеба учебу учебы учить учиться учусь учу учил учила изучать изучаю играть играю играл играла игра игру пить пью есть ем принимать принимаю использовать пользуюсь жить живу заниматься занимаюсь хожу ходить езжу школа школу школы универ универа институт института университет университета вуз офис офиса компания компанию компании',
+  ),
   beside: termsOf(
     'коллекция коллекцию почту почта ящик аллергию аллергия хочу могу буду стану алло вообще я мы меня нас мне нам мой моя мое мои моего моей мою наш наша наше наши нашу свой свою свое своего это эта этот эту тот та ту был была было были есть в во на из с со к ко у от для за по про наконец недавно уже теперь давно увы совсем полностью тоже и пришлось решил решила решили курсы курс уроки занятия клуб кружок секция секцию абонемент подписка подписку счет карту аккаунт договор дела дело врач доктор сам сама своими',
   ),
   endings: [
     {
       words:
-        /(?<![\p{L}])(?:отменил|отключил|закрыл|удалил|расторг|отписал(?:ся|ась)?|заблокировал|снес|забросил)[аи]?(?![\p{L}])/iu,
+        /(?<![\p{L}])(?:(?:отменил|удалил|расторг|отписал(?:ся|ась)?|снес|забросил)[аи]?|закрыл[аи]?(?= (?:счет|карту|аккаунт))|(?<=(?:счет|карту|аккаунт) [^,.]{0,40})закрыл[аи]?)(?![\p{L}])/iu,
       topics: /^(?:uses|my: (?:банк|спортзал|провайд|оператор|страхов|интернет))/,
     },
     {
@@ -211,7 +271,7 @@ export const russianClauses: ClauseLanguage = {
     },
     {
       words:
-        /(?<![\p{L}])(?:(?:за)?бросил[аи]?|перестал[аи]?|прекратил[аи]?|оставил[аи]?|завязал[аи]?|покончил[аи]?|остыл[аи]?|охладел[аи]?|забил[аи]?|закрыл(?:ся|ась|ось|ись)|распал(?:ся|ась|ось|ись))(?![\p{L}])/iu,
+        /(?<![\p{L}])(?:(?:за)?бросил[аи]?|перестал[аи]?|прекратил[аи]?|завязал[аи]?|покончил[аи]?|остыл[аи]?|охладел[аи]?|забил[аи]? на|распал(?:ся|ась|ось|ись))(?![\p{L}])/iu,
       topics: /^(?:activity|learning|habit|drinks|my: хобб)/,
     },
     {
@@ -221,15 +281,16 @@ export const russianClauses: ClauseLanguage = {
     },
     {
       words:
-        /(?<![\p{L}])(?:мой бывший|моя бывшая|уш(?:ел|ла) (?:от меня|к друг\p{L}+)|от меня уш(?:ел|ла)|съехал[аи]?|расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
+        /(?<![\p{L}])(?:мой бывший|моя бывшая|уш(?:ел|ла) (?:от меня|к друг(?:ому|ой))|от меня уш(?:ел|ла)|съехал[аи]?|расстал(?:ся|ась|ись)|разош(?:елся|лась|лись)|развел(?:ся|ась|ись)|разбежались|в разводе|порвал[аи]?|бросил[аи]?|умер(?:ла)?)(?![\p{L}])/iu,
       topics: /^(?:name of|my|has): (?:девушк|парен|парн|муж|жен|супруг|невест|жених)/,
     },
     {
       words: /(?<![\p{L}])(?:покинул[аи]?|уехал[аи]?|переехал[аи]?|съехал[аи]?|оставил[аи]?)(?![\p{L}])/iu,
       topics: /^residence/,
+      lasting: /(?<![\p{L}])(?:навсегда|насовсем|окончательно|(?:год|года|лет) назад)(?![\p{L}])/iu,
     },
     {
-      words: /(?<![\p{L}])(?:забыл[аи]?)(?![\p{L}])/iu,
+      words: /(?<![\p{L}])(?:(?:совсем|полностью|напрочь) забыл[аи]?)(?![\p{L}])/iu,
       topics: /^(?:language|ability)/,
     },
     {

@@ -8,14 +8,18 @@ const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habi
 const planned = /^(?:wedding|appointment|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday)|plan|goal)/;
 const living = /^(?:my(?!: (?:phone|mobil|smartphon|laptop|comput|tablet|watch|car|bike))|has)/;
 
+/** What one does in a car, or with children, says nothing about having them: "we don't eat in the car any more". */
+const notBeside =
+  '(?! (?:eat|drink|smoke|sleep|sing) (?:in|at|on|with) )(?! (?:drive|take) (?:the|my|our) \\p{L}+ (?:to|home|around) )';
+
 /** Words of English speakers about facts that are no longer true. */
 export const englishEndings: EndingLanguage = {
   ofSpeaker: ofEnglishSpeaker,
   endings: [
     ...englishVerbEndings,
-    { before: 'no longer|no more|used to' },
+    { before: `(?:no longer|no more)${notBeside}|used to` },
     {
-      before: "(?:do|does|did|am|is|are|was|'m|have|has)(?:n't| not)|don't|not|never",
+      before: `(?:(?:do|does|did|am|is|are|was|'m|have|has)(?:n't| not)|don't|not|never)${notBeside}`,
       after: 'any ?more|any longer|after all',
     },
     {

@@ -50,11 +50,11 @@ export const englishSituations: Situations = [
     /(?<!\p{L})(?:vegan|don't eat|do not eat|no (?:meat|fish|dairy)|never eat|plant-based)(?!\p{L})/iu,
   ],
   [
-    /^(?:[^,.!?]{0,60}, )?(?:no (?:cigarettes|smokes|smoking|cigs|fags) (?:since|for (?:\p{L}+|\d+) (?:weeks|months|years))|(?:I )?(?:haven't|have not) (?:smoked|had a (?:cigarette|smoke)) (?:since|in|for))(?!\p{L})/iu,
+    /^(?:[^,.!?]{0,60}, )?(?:no (?:cigarettes|smokes|smoking|cigs|fags)|(?:I )?(?:haven't|have not) (?:smoked|had a (?:cigarette|smoke))) (?:(?:for|in) (?:\p{L}+|\d+) (?:weeks|months|years)|since (?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december|last (?:year|month)|new year))(?!\p{L})/iu,
     /^smoking/,
   ],
   [
-    /^(?:I|we) (?:just )?(?:had|celebrated|have had) my (?<next>\d{1,3})(?:st|nd|rd|th)(?: birthday)?(?=[\s.!]*$|,| (?:last|yesterday|on|this|in|birthday))/iu,
+    /^(?:I|we) (?:just )?(?:had|celebrated|have had) my (?<next>\d{1,3})(?:st|nd|rd|th) birthday(?=[\s.!]*$|,| (?:last|yesterday|on|this|in|birthday))/iu,
     /^age$/,
   ],
   [
@@ -78,13 +78,18 @@ export const englishSituations: Situations = [
     /(?<!\p{L})(?:alone|on my own|by myself)(?!\p{L})/iu,
   ],
   [
-    /(?<!\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody|an? (?:\p{L}+ )?(?:man|woman|guy|girl))(?: (?:new|special|lovely|wonderful))?(?=[\s.!]*$|,| and)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\s.!]*$|,| (?:now|new|special|and|since))|we(?:'ve| have) been together (?:since|for)|(?:I|we)(?:'ve| have)? (?:just |finally )*(?:got (?:engaged|married|hitched)|remarried|married again))/iu,
+    /(?<!\p{L})(?:I(?:'ve| have)? (?:just |finally |recently )*met (?:someone|somebody)(?: (?:new|special|lovely|wonderful))?(?=[\s.!]*$)|(?:I'm|I am) (?:now )?(?:seeing|dating) (?:someone|somebody)(?=[\s.!]*$|,| (?:now|new|special|and|since)))/iu,
+    marital,
+    /(?<!\p{L})(?:single|not dating)(?!\p{L})/iu,
+  ],
+  [
+    /(?<!\p{L})(?:(?:I|we)(?:'ve| have)? (?:just |finally )*(?:got (?:engaged|married|hitched)|remarried|married again))/iu,
     marital,
     alone,
   ],
   [
     new RegExp(
-      `^(?:(?:we|she|he) (?:have |are |has )?(?:just |finally |recently )*(?:broke up|broken up|split up|called it quits|called off the (?:engagement|wedding)|not together any ?more|no longer together|dumped me|broke up with me|left me)${end}|(?:I'm|I am) (?:single|on my own) (?:again|now|these days)|I got dumped)`,
+      `^(?:(?:we (?:have |are )?(?:just |finally |recently )*(?:broke up|broken up|split up|called off the (?:engagement|wedding)|not together any ?more|no longer together)|s?he (?:has )?(?:just |finally |recently )*(?:dumped me|broke up with me))${end}|(?:I'm|I am) (?:single|on my own) (?:again|now|these days)|I got dumped)`,
       'iu',
     ),
     partners,
@@ -109,7 +114,7 @@ export const englishSituations: Situations = [
     new RegExp(`(?<!\\p{L})${meat}(?!\\p{L})`, 'iu'),
   ],
   [
-    /(?<!\p{L})(?:(?:I'm|I am|we're|we are) (?:all )?back (?:in|at) the office (?:(?:full[- ]time|five days|every day|for good|permanently|these days)(?!\p{L})|now(?=[\s.!]*$|,))|(?:they|work|the company|my boss|we) (?:ended|scrapped|stopped|cancelled|banned) (?:remote work|working from home|home office)|(?:they|work|the company|my boss) (?:want|wants|called|ordered|ended|made) (?:me|us|everyone|remote work|home office|working from home)(?: to be| come)?(?: all)?(?: back)?(?: (?:in|to) the office)?(?: (?:full[- ]time|for good|every day))?$|no more (?:home office|working from home|remote work))(?!\p{L})/iu,
+    /(?<!\p{L})(?:(?:I'm|I am|we're|we are) (?:all )?back (?:in|at) the office (?:full[- ]time|five days|every day|for good|permanently|these days)(?!\p{L})|(?:they|work|the company|my boss|we) (?:ended|scrapped|stopped|cancelled|banned) (?:remote work|working from home|home office)|(?:they|work|the company|my boss) (?:want|wants|called|ordered|ended|made) (?:me|us|everyone|remote work|home office|working from home)(?: to be| come)?(?: all)?(?: back)?(?: (?:in|to) the office)?(?: (?:full[- ]time|for good|every day))?$|no more (?:home office|working from home|remote work))(?!\p{L})/iu,
     /^way of work/,
     /(?<!\p{L})(?:home|remote(?:ly)?|hybrid)(?!\p{L})/iu,
   ],
@@ -122,7 +127,7 @@ export const englishSituations: Situations = [
   ],
   [
     ofEnglishSpeaker(
-      `(?:got|found|have|took|accepted|landed) an? (?:new )?(?:job|position|role|offer) (?:at|with|from) ${name}|signed (?:a contract )?with ${name}|(?:have )?joined ${name} as|started (?:working )?(?:at|for) ${name}`,
+      `(?:got|found|have|took|accepted|landed) an? (?:new )?(?:job|position|role) (?:at|with) ${name}|(?:took|accepted) an? offer from ${name}|(?:have )?joined ${name} as|started working (?:at|for) ${name}`,
     ),
     /^employer$/,
   ],
@@ -139,7 +144,7 @@ export const englishSituations: Situations = [
   ],
   [/^I(?:'ve| have)? (?:just )?(?:dyed|coloured|colored|bleached) (?:it|my hair) \p{L}+/iu, /^my: hair/],
   [
-    /(?<!\p{L})(?:we(?:'ve| have)? (?:changed|switched) schools|s?he(?:'s| is) at (?-i:\p{Lu})\p{L}+ (?:school )?now)(?!\p{L})/iu,
+    /(?<!\p{L})we(?:'ve| have)? (?:changed|switched) schools(?!\p{L})/iu,
     /^my: (?:son|daughter|kid|child|boy|girl) (?:goe|go|attend|is)/,
     /(?<!\p{L})(?:school|nursery|kindergarten|college|academy)(?!\p{L})/iu,
   ],
@@ -184,7 +189,7 @@ export const englishSituationStates: Situations = [
   ],
   [
     new RegExp(
-      `(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:see|seeing|go to|going to|with|a patient of) (?:Dr\\.?|Doctor) (?<next>${name})(?! (?:for|about) (?:an?|the) )`,
+      `(?<!\\p{L})(?:I|we)(?:'m| am)? (?:now )?(?:see|go to|a patient of) (?:Dr\\.?|Doctor) (?<next>${name})(?! (?:for|about) (?:an?|the) )`,
       'u',
     ),
     /^(?:my|name of): (?:doctor|gp|dentist|therapist|physician)/,
@@ -201,11 +206,6 @@ export const englishSituationStates: Situations = [
 
 /** Acts of others whose sentence begins with them. */
 export const englishPartings: Situations = [
-  [
-    /^s?he(?:'s| is) (?:(?:now|already) (?<next>\d{1,3})|(?<next>\d{1,3}) (?:now|already))(?: years old)?(?=[\s.!]*$|,)|^s?he(?: has|'s)? (?:just )?turned (?<next>\d{1,3})(?=[\s.!]*$|,| (?:last|yesterday|this|on|in))/iu,
-    /^my: (?:son|daughter|kid|child|baby|boy|girl|husband|wife|dog|cat|grandson|granddaughter)(?: (?:age|is))?$/,
-    /(?<!\p{L})(?:is|'s) (?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: years? old)?[\s.!]*$/iu,
-  ],
   [
     /^they(?:'ve| have)? (?:ended|scrapped|stopped|cancelled|banned) (?:remote work|working from home|home office)(?!\p{L})|^they(?:'ve| have)? (?:want|called|ordered) (?:me|us|everyone) back (?:in|to) the office(?=[\s.!]*$|,| (?:full|every|for good))/iu,
     /^way of work/,

@@ -50,7 +50,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before: '',
     after:
-      "and (?:I|me)(?:'ve)? (?:are |have |had |just |finally |recently |no longer )*(?:(?:not )?together any ?more|together(?<=no longer together)|broken up|broke up|split up|split|separated|divorced|(?:went|gone) our separate ways|parted(?: (?:ways|company))?|over|through|finished|history|called it quits|called it off)",
+      "and (?:I|me)(?:'ve)? (?:are |have |had |just |finally |recently |no longer )*(?:(?:not )?together any ?more|together(?<=no longer together)|broken up|broke up|split up|split|separated|divorced|parted (?:ways|company)|(?:over|through|history)(?<= are (?:\\p{L}+ )?\\p{L}+))",
     topics: partnersOrWork,
     isAtEnd: true,
   },
@@ -58,7 +58,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   {
     before: '',
     after:
-      "(?:has |have |had |sadly |just |suddenly |recently )*(?:passed on|passed(?=[\\s.!]*$|,)|(?:flew|flown|ran|run|wandered) (?:off|away)(?= and (?:never|has|did))|never (?:came|made it) (?:back|home)(?=[\\s.!]*$|,)|(?:was |were |got |been )+(?:run over|hit by an? (?:car|truck|lorry|bus|van)|killed|euthani[sz]ed)|didn't make it(?=[\\s.!]*$|,)|found (?:an? )?new (?:home|owner|family)|has (?:an? )?new (?:home|owner|family)|had to go(?=[\\s.!]*$|,)|had to be (?:given away|put down|put to sleep|rehomed|sold))",
+      "(?:has |have |had |sadly |just |suddenly |recently )*(?:passed on|(?:flew|flown|ran|run|wandered) (?:off|away)(?= and (?:never|did(?:n't| not)))|never (?:came|made it) (?:back|home)(?=[\\s.!]*$|,)|(?:was |were |got |been )+(?:killed|euthani[sz]ed)|didn't make it(?=[\\s.!]*$|,)|found (?:an? )?new (?:home|owner|family)|has (?:an? )?new (?:home|owner|family)|had to be (?:given away|put down|put to sleep|rehomed|sold))",
     topics: pets,
   },
   {
@@ -135,7 +135,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   },
   { before: '(?:took|taken|take) (?:me|us) off', topics: /^medicine/, isOfAnySubject: true },
   {
-    before: 'cancelled|canceled|terminated|ended|deactivated|unsubscribed from|let go of|got out of',
+    before: 'cancelled|canceled|terminated|deactivated|unsubscribed from',
     topics: services,
   },
   {
@@ -161,7 +161,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
     after: 'back|forward',
     topics: /^(?:wedding|appointment|my: (?:wed|exam|flight|appoint|trip|surgeri|holiday))/,
   },
-  { before: '(?:down to|left with|up to) (?:just |only )?(?:one|two|three|four|five|\\d)', topics: /^has/ },
+  { before: '(?:down to|up to) (?:just |only )?(?:one|two|three|four|five|\\d)', topics: /^has/ },
   {
     before: '',
     after: "(?:was|were)(?:n't| not) (?:for me|my thing)(?!, (?:it|they) )",
@@ -179,7 +179,7 @@ export const englishVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: 'no(?: more)?',
-    after: 'for me (?:since|after|ever|from now on|these days|because of|now(?=[\\s.!]*$|,))',
+    after: 'for me (?:since|after|ever|from now on|these days|because of)',
     topics: /^(?!name|birthday|age|origin|residence)/,
     canPass: true,
   },

@@ -71,7 +71,7 @@ export const englishLifeChanges: Changes = [
   ],
   [
     ofEnglishSpeaker(
-      "(?:am |'m |have been |'ve been |been )?off (?:the )?(?:cigarettes|fags|smokes|nicotine|tobacco)|(?:haven't|have not) had a (?:single )?(?:cigarette|smoke)|not a single cigarette",
+      "(?:am |'m |have been |'ve been |been )?off (?:the )?(?:cigarettes|fags|smokes|nicotine|tobacco)|(?:haven't|have not) had a (?:single )?(?:cigarette|smoke)(?! (?:since|all|today|yet|this))|not a single cigarette",
     ),
     /^smoking/,
   ],

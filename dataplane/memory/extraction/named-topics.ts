@@ -16,15 +16,18 @@ export function endedOfTopic({ phrases, passes }: TopicLanguage, text: string): 
   if (passes.test(text)) return [];
   return phrases.flatMap((phrase): readonly EndedValue[] => {
     const groups = phrase.exec(text)?.groups;
-    const topic = analyse(groups?.['topic'] ?? '').join(' ');
+    const topic = analyse(groups?.['topic'] ?? groups?.['fresh'] ?? groups?.['present'] ?? '').join(' ');
     const kind = analyse(groups?.['kind'] ?? '').join(' ');
     if (topic === '' && kind === '') return [];
     const unless = analyse(groups?.['next'] ?? '');
-    const about = kind === '' ? `(?:my|name of): (?:\\p{L}+ )?${escaped(topic)}` : `favourite: ${escaped(kind)}`;
+    const about = kind === '' ? `(?:my|name of): ${sameThing}${escaped(topic)}` : `favourite: ${escaped(kind)}`;
     const food = /^(?:dish|food|meal|блюд|ед)$/.test(kind) ? '|^favourite: food$' : '';
     return [{ terms: [], topics: new RegExp(`^${about}$${food}`, 'u'), unless }];
   });
 }
+
+/** Words before a thing that make it no other thing: a phone number, but not the number of a locker. */
+const sameThing = '(?:(?:phone|telephon|mobil|cell|home|current|main|мобильн|домашн) )?';
 
 function escaped(words: string): string {
   return words.replace(/[^\p{L}\p{N} ]/gu, '.');
@@ -32,11 +35,23 @@ function escaped(words: string): string {
 
 const roles =
   '(?:boss|manager|landlord|landlady|dentist|doctor|gp|therapist|teacher|tutor|trainer|coach|hairdresser|barber|accountant|lawyer|supervisor|roommate|flatmate|neighbou?r|mechanic|vet|nanny|cleaner|insurer|provider|bank)';
+/** Roles of which a person mostly has one at a time. */
+const soleRoles =
+  '(?:boss|manager|landlord|landlady|dentist|doctor|gp|therapist|trainer|coach|hairdresser|barber|accountant|lawyer|supervisor|insurer|provider)';
 const things =
   '(?:phone(?: number)?|number|address|email(?: address)?|password|car|bike|laptop|computer|bank|gym|provider|insurer|school|username|job title|title|budget|rent|salary|size|shift|schedule|diet|hobby|team|club|band|nickname|goal|route|plan|hair(?: colou?r)?|locker|room|desk|office|major|degree|timezone|time zone)';
+const amounts =
+  '(?:phone number|number|address|password|budget|rent|salary|size|shift|schedule|locker|room|desk|office)';
+/** Things that change to another one and not in their state: "my phone switched to silent". */
+const changing =
+  '(?:phone number|number|address|email(?: address)?|password|username|job title|title|budget|rent|salary|size|schedule|diet|nickname|goal|hair(?: colou?r)?|locker|room|desk|degree|timezone|time zone)';
 const kinds =
   '(?:food|dish|meal|drink|colou?r|band|singer|artist|song|album|movie|film|book|novel|author|writer|show|series|game|sport|team|season|city|country|animal|subject|restaurant|café|cafe|shop|day|fruit|flower|actor|actress|podcast|language|number)';
 const value = "(?:\\p{L}|\\p{N})[\\p{L}\\p{N}' .@+-]{0,40}?";
+/** A name: "my gym is now open" says nothing new about the gym. */
+const named = "(?-i:\\p{Lu})[\\p{L}\\p{N}' .@+-]{0,40}?";
+const figure =
+  "(?!\\d+ (?:years?|months?|weeks?|days?|hours?|minutes?|km|miles|metres|degrees|percent|people|of)(?!\\p{L}))\\p{N}[\\p{L}\\p{N}' .@+-]{0,40}?";
 const enough = '(?=[\\s.!]*$|[,;]| (?:now|these days|since|so|and|because|instead|as of))';
 
 export const englishTopics: TopicLanguage = {
@@ -52,23 +67,21 @@ export const englishTopics: TopicLanguage = {
       'iu',
     ),
     new RegExp(
-      `(?:^|[,;:] |(?<!\\p{L})(?:and|but|so) )(?<next>${value}) (?:is|has become|became) (?:now )?(?:my|our) (?:new )?(?<topic>${roles})(?: now| these days)*(?=[\\s.!]*$|[,;])`,
+      `(?:^|[,;:] |(?<!\\p{L})(?:and|but|so) )(?<next>${value}) (?:(?:is now|has become|became) (?:my|our) (?:new )?(?<topic>${soleRoles})|is (?:my|our) new (?<fresh>${soleRoles})|is (?:my|our) (?<present>${soleRoles})(?= now| these days))(?: now| these days)*(?=[\\s.!]*$|[,;])`,
       'iu',
     ),
     new RegExp(
-      `(?:^|[,;:] |(?<!\\p{L})and )(?:(?:(?:I|we)(?:'ve| have)? (?:just |finally |now )*)?(?:have|got|get|found|hired)|there(?:'s| is)|(?:the|our|my) (?:flat|house|building|team|department|class|school|company|office) (?:has|got)) (?:an? )?new (?<topic>${roles})(?=[\\s.!]*$|[,;:]|,? (?:now|called|named|since|and|at last))`,
+      `(?:^|[,;:] |(?<!\\p{L})and )(?:(?:(?:I|we)(?:'ve| have)? (?:just |finally |now )*)?(?:have|got|get|found|hired)|(?:the|our|my) (?:flat|house|team|department) (?:has|got)) (?:an? )?new (?<topic>${soleRoles})(?=[\\s.!]*$|[,;:]|,? (?:now|called|named|since|and|at last))`,
+      'iu',
+    ),
+    new RegExp(`(?:^|[,;:] )(?:my|our) (?<topic>${roles}|${things}) is now (?<next>${named})${enough}`, 'iu'),
+    new RegExp(`(?:^|[,;:] )(?:my|our) (?<topic>${amounts}) is now (?<next>${figure})${enough}`, 'iu'),
+    new RegExp(
+      `(?<!\\p{L})(?:I|we)(?:'ve| have)? (?:just |finally |recently )*(?:changed|switched|swapped) (?:my|our) (?!(?:route|plan|shift|schedule|desk|office)(?!\\p{L}))(?<topic>${roles}|${things})(?: (?:to|for) (?<next>${value}))?${enough}`,
       'iu',
     ),
     new RegExp(
-      `(?:^|[,;:] )(?:my|our|the) (?<topic>${roles}|${things}) is now (?:an? )?(?<next>${value})${enough}`,
-      'iu',
-    ),
-    new RegExp(
-      `(?<!\\p{L})(?:I|we)(?:'ve| have)? (?:just |finally |recently )*(?:changed|switched|updated|swapped) (?:my|our|the) (?<topic>${roles}|${things})(?: (?:to|for) (?<next>${value}))?${enough}`,
-      'iu',
-    ),
-    new RegExp(
-      `(?:^|[,;:] )(?:my|our|the) (?<topic>${things}) (?:has |have )?(?:changed|switched|moved|went up|went down|gone up|gone down|been changed|been raised|been cut) to (?<next>${value})${enough}`,
+      `(?:^|[,;:] )(?:my|our) (?<topic>${changing}) (?:has |have )?(?:changed|switched|moved|went up|went down|gone up|gone down|been changed|been raised|been cut) to (?<next>${value})${enough}`,
       'iu',
     ),
   ],
@@ -76,9 +89,13 @@ export const englishTopics: TopicLanguage = {
 
 const russianRoles =
   '(?:начальни(?:к|ца)|шеф|босс|руководитель|врач|доктор|стоматолог|терапевт|психолог|тренер|учитель|учительница|репетитор|хозяин|арендодатель|парикмахер|сосед|соседка|провайдер|оператор|банк|няня|бухгалтер)';
+const soleRussianRoles =
+  '(?:начальни(?:к|ца)|шеф|босс|руководитель|врач|доктор|стоматолог|терапевт|психолог|тренер|хозяин|арендодатель|парикмахер|провайдер|оператор)';
 const russianThings =
   '(?:телефон|номер(?: телефона)?|адрес|почт[ау]|пароль|машин[ау]|велосипед|ноутбук|компьютер|банк|спортзал|провайдер[а]?|оператор[а]?|школ[ау]|ник|бюджет|аренд[ау]|зарплат[ау]|размер(?: обуви)?|график|диет[ау]|хобби|команд[ау]|клуб|цель|план|стоматолога|врача|тренера|парикмахера|репетитора)';
 const russianValue = '(?:[\\p{L}\\p{N}])[\\p{L}\\p{N} .@+-]{0,40}?';
+/** A name: «спортзал теперь закрыт» says nothing new about the gym. */
+const russianNamed = '(?-i:\\p{Lu})[\\p{L}\\p{N} .@+-]{0,40}?';
 const russianEnough = '(?=[\\s.!]*$|[,;]| (?:теперь|и|а|так что|потому))';
 
 /** The same for Russian. */
@@ -91,11 +108,11 @@ export const russianTopics: TopicLanguage = {
       'iu',
     ),
     new RegExp(
-      `(?:^|[,;:] )(?:теперь |сейчас |отныне )?(?:у меня |у нас )?(?:теперь |уже |появил(?:ся|ась) )*(?:мой |моя |наш |наша )?нов(?:ый|ая|ое) (?<topic>${russianRoles})(?=[\\s.!]*$|[,;:—–-]| [—–-])`,
+      `(?:^|[,;:] )(?:теперь |сейчас |отныне )?(?:у меня |у нас )?(?:теперь |уже |появил(?:ся|ась) )*(?:мой |моя |наш |наша )?нов(?:ый|ая|ое) (?<topic>${soleRussianRoles})(?=[\\s.!]*$|[,;:—–-]| [—–-])`,
       'iu',
     ),
     new RegExp(
-      `(?:^|[,;:] )(?:теперь )?(?:мой |моя |наш |наша )?(?<topic>${russianRoles}|${russianThings}) (?:у меня |у нас )?теперь (?:— |- |это )?(?<next>${russianValue})${russianEnough}`,
+      `(?:^|[,;:] )(?:теперь )?(?:мой |моя |наш |наша )?(?<topic>${russianRoles}|${russianThings}) (?:у меня |у нас )?теперь (?:— |- |это )?(?<next>${russianNamed})${russianEnough}`,
       'iu',
     ),
     new RegExp(

@@ -13,7 +13,7 @@ type Turn = {
   readonly texts?: RegExp;
 };
 type PersonLanguage = {
-  /** Matches the person at the beginning of a sentence, as the group `person`. */
+  /** Matches the person at the beginning of a sentence, as the group `person`, and in `which` words such as "younger". */
   readonly person: RegExp;
   /** The stem with which topics name a person whom the sentence names in another form. */
   readonly stems: Readonly<Record<string, string>>;
@@ -27,13 +27,16 @@ export function endedOfPerson({ person, stems, passes, turns }: PersonLanguage, 
   const named = person.exec(text);
   const [stem] = analyse(named?.groups?.['person'] ?? '');
   if (named === null || stem === undefined || passes.test(text)) return [];
+  const which = analyse(named.groups?.['which'] ?? '');
   const rest = text.slice(named[0].length);
   return turns.flatMap(({ words, kinds, texts, isHousehold }): readonly EndedValue[] => {
     const found = words.exec(rest);
     if (found === null) return [];
     const about = stems[stem] ?? stem;
-    if (isHousehold) return [{ terms: [about], topics: /^(?:household|residence)/ }];
-    const topics = new RegExp(`^(?:my|name of|age of): (?:\\p{L}+ )?${about}\\p{L}{0,2}${kinds}`, 'u');
+    if (isHousehold) return [{ terms: [...which, about], topics: /^(?:household|residence)/ }];
+    // The younger son is another person than the older one, and than one whom the memory does not describe.
+    const same = which.length === 0 ? '(?:\\p{L}+ )?' : `${which.join('\\p{L}{0,3} ')}\\p{L}{0,3} `;
+    const topics = new RegExp(`^(?:my|name of|age of): ${same}${about}\\p{L}{0,2}${kinds}`, 'u');
     const next = analyse(found.groups?.['next'] ?? '');
     const last = analyse(found.groups?.['last'] ?? '');
     return [{ terms: last, topics, texts, unless: next }];
@@ -47,7 +50,7 @@ const numbers = 'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir
 
 export const englishPersons: PersonLanguage = {
   person: new RegExp(
-    `^(?:(?:[\\p{L}]+ ){0,3}[\\p{L}]+[,:] )?(?:(?:my|our) |(?=(?:mum|mom|dad|grandma|grandpa)(?!\\p{L})))(?:(?:big|little|older|younger|eldest|youngest|oldest|twin|best) )*(?<person>wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|brother|sister|son|daughter|boy|girl|mother|mum|mom|father|dad|parents|uncle|aunt|cousin|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|friend|nephew|niece|boss|manager|roommate|flatmate)(?:'s|'ve| has| have)? (?:${adverbs} )*`,
+    `^(?:(?:[\\p{L}]+ ){0,3}[\\p{L}]+[,:] )?(?:(?:my|our) |(?=(?:mum|mom|dad|grandma|grandpa)(?!\\p{L})))(?<which>(?:(?:big|little|older|younger|eldest|youngest|oldest|twin|best) )*)(?<person>wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|brother|sister|son|daughter|boy|girl|mother|mum|mom|father|dad|parents|uncle|aunt|cousin|grandma|grandpa|grandmother|grandfather|grandson|granddaughter|friend|nephew|niece|boss|manager|roommate|flatmate)(?:'s|'ve| has| have)? (?:${adverbs} )*`,
     'iu',
   ),
   stems: {
@@ -124,7 +127,7 @@ const russianEnd =
 /** The same for Russian. */
 export const russianPersons: PersonLanguage = {
   person:
-    /^(?:(?:[\p{L}]+ ){0,3}[\p{L}]+[,:] |[вз]а? \p{L}+ )?(?:(?:мо[йяию]|моего|моей|моему|наш|наша|наши|нашу|у) )?(?:(?:старш|младш|двоюродн|лучш|средн)\p{L}+ )*(?<person>муж(?:а|у)?|жен[аеу]|брат(?:а|у)?|сестр[аеу]|сын(?:а|у|ок)?|доч(?:ь|ери|ка|ку|ке)|мам[аеу]|мать|матери|пап[аеу]|отец|отца|отцу|родители|родителей|дяд[яею]|т[её]т[яею]|бабушк[аеу]|дедушк[аеу]|дед(?:а|у)?|подруг[аеу]|друг(?:а|у)?|девушк[аеу]|парень|парня|парню|племянни(?:к|ца|цу|цы|ка|ку)|начальник(?:а|у)?)(?![\p{L}]) (?:(?:недавно|наконец|уже|теперь|тоже|вчера|весной|летом|осенью|зимой|как раз|с семьей) )*/iu,
+    /^(?:(?:[\p{L}]+ ){0,3}[\p{L}]+[,:] |[вз]а? \p{L}+ )?(?:(?:мо[йяию]|моего|моей|моему|наш|наша|наши|нашу|у) )?(?<which>(?:(?:старш|младш|двоюродн|лучш|средн)\p{L}+ )*)(?<person>муж(?:а|у)?|жен[аеу]|брат(?:а|у)?|сестр[аеу]|сын(?:а|у|ок)?|доч(?:ь|ери|ка|ку|ке)|мам[аеу]|мать|матери|пап[аеу]|отец|отца|отцу|родители|родителей|дяд[яею]|т[её]т[яею]|бабушк[аеу]|дедушк[аеу]|дед(?:а|у)?|подруг[аеу]|друг(?:а|у)?|девушк[аеу]|парень|парня|парню|племянни(?:к|ца|цу|цы|ка|ку)|начальник(?:а|у)?)(?![\p{L}]) (?:(?:недавно|наконец|уже|теперь|тоже|вчера|весной|летом|осенью|зимой|как раз|с семьей) )*/iu,
   stems: {
     дочк: 'доч',
     дочер: 'доч',

@@ -8,6 +8,13 @@ const liked = /^(?:taste|favourite|preference|drinks|eats|activity|learning|habi
 const planned = /^(?:wedding|appointment|my: (?:свадьб|экзамен|рейс|операц|отпуск)|plan|goal)/;
 const living = /^(?:my(?!: (?:телефон|смартфон|мобильн|ноутбук|компьютер|планшет|час|машин))|has|name of)/;
 const firstPerson = '(?!(?:вижу|слышу|чувствую|нахожу|узнаю|помню|понимаю|жду)(?!\\p{L}))\\p{L}+(?:ю|у|юсь|усь)';
+/** «больше не кормлю кота» says nothing about having one: people, pets and things end with the denial of these verbs only. */
+const owns = '(?:имею|держу|вожу|езжу|работаю|живу|встречаюсь|снимаю|катаюсь)(?!\\p{L})';
+const owned =
+  /^(?:car|has|residence|employer|household|name of|my: (?:машин|автомоб|велосипед|мотоцикл|лодк|дач|квартир))/;
+const notOwned = /^(?!car|has|residence|employer|household|name of|my: (?!хобб))/;
+/** "уехал из Твери" can be a journey. */
+const forGood = '(?=[^.!?]*(?<!\\p{L})(?:навсегда|насовсем|окончательно|(?:год|года|лет) назад|жить)(?!\\p{L}))';
 const mine = '(?:я |мы |мне |нам |у меня |у нас )?';
 /** If another person follows the verb, that person is its subject: "Тойоту продал сосед". */
 const ownDeed =
@@ -22,7 +29,9 @@ export const russianEndings: EndingLanguage = {
   ofSpeaker: ofRussianSpeaker,
   endings: [
     ...russianVerbEndings,
-    { before: '(?:больше|уже|теперь) не(?: \\p{L}+(?:ю|у|юсь|усь))?|раньше' },
+    { before: '(?:больше|уже|теперь) не(?: \\p{L}+(?:ю|у|юсь|усь))?', topics: notOwned },
+    { before: `(?:больше|уже|теперь) не ${owns}`, topics: owned },
+    { before: 'раньше' },
     { before: 'не (?:зови|называй)(?:те)? меня' },
     {
       before:
@@ -46,10 +55,15 @@ export const russianEndings: EndingLanguage = {
         '(?:больше не могу|мне (?:теперь |больше )?нельзя|(?:врач|доктор|врачи) (?:мне )?(?:запретил|отменил|исключил)[аи]?)(?: (?:есть|пить|принимать))?',
       topics: /^(?:eats|drinks|taste|habit|medicine|activity|smoking|diet)/,
     },
-    { before: '(?:съехал|переехал|уехал)[аи]? (?:от|из|с|со)', topics: /^(?:residence|household)/ },
+    { before: `(?:съехал|переехал|уехал(?=[аи]? ${forGood}))[аи]? (?:от|из|с|со)`, topics: /^(?:residence|household)/ },
     { before: '(?:подарил|пропил|разбил|утопил|выкинул|удалил)[аи]?', topics: /^(?:car|has|uses)/ },
     { before: '(?:завязал[аи]?|закончил[аи]?|покончил[аи]?|расстал(?:ся|ась)|попрощал(?:ся|ась)) (?:с|со)' },
-    { before: '(?:уш(?:ел|ла|ли)|уволил(?:ся|ась)|отчислил(?:ся|ась)) (?:из|с|со|от)', topics: work },
+    {
+      // "ушел с работы" is also the end of a day.
+      before:
+        '(?:уш(?:ел|ла|ли)(?! (?:с|из|со) (?:работы|учебы|уроков|пар|лекции|занятий|смены|школы|офиса)(?!\\p{L}))|уволил(?:ся|ась)|отчислил(?:ся|ась)) (?:из|с|со|от)',
+      topics: work,
+    },
     { before: '(?:меня|нас) (?:сократили|уволили|выгнали|отчислили|попросили) (?:из|с|со|от)', topics: work },
     {
       before:
@@ -64,12 +78,12 @@ export const russianEndings: EndingLanguage = {
     },
     { before: 'последний (?:день|рабочий день) (?:в|во|на)', topics: work },
     { before: '', after: '(?:меня|нас) (?:сократили|уволили|выгнали|попросили)', topics: work },
-    { before: '(?:уехал|переехал|съехал)[аи]? (?:из|с|со)', topics: /^residence/ },
     { before: '(?:переш(?:ел|ла|ли)|пересел[аи]?|перевел(?:ся|ась)|перебрал(?:ся|ась)) (?:с|со|из)', after: 'на|в' },
     { before: 'с|со', after: 'покончено' },
     { before: 'к|ко', after: '(?:я )?(?:остыл|охладел)[аи]?', topics: liked },
     { before: '', after: '(?:мне |нам )?(?:надоел[аои]?|разонравил(?:ся|ась|ось|ись)|приел(?:ся|ась|ось|ись))' },
-    { before: '', after: `${mine}(?:больше|уже|теперь) не ${firstPerson}` },
+    { before: '', after: `${mine}(?:больше|уже|теперь) не ${firstPerson}`, topics: notOwned },
+    { before: '', after: `${mine}(?:больше|уже|теперь) не ${owns}`, topics: owned },
     { before: '', after: `${mine}больше нет`, topics: /^(?:allergy|health|has|my|name of)/ },
     {
       before: '',

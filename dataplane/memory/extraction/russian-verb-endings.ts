@@ -57,13 +57,13 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     isOfAnySubject: true,
   },
   {
-    before: `(?:(?:за)?бросил|оставил|прекратил|закончил|отменил|закрыл|расторг|удалил|(?:больше )?не продлил|забыл про|похоронил)[аи]? (?:я )?${parts}`,
+    before: `(?:(?:за)?бросил|прекратил|расторг|удалил|(?:больше )?не продлил|похоронил)[аи]? (?:я )?${parts}`,
     topics: new RegExp(`${services.source}|${plans.source}`),
     canPass: true,
   },
   {
     before: parts,
-    after: `${mine}${times}(?:(?:(?:за)?бросил|оставил|прекратил|закончил|отменил|отложил|закрыл|расторг|(?:больше )?не продлил)[аи]?|отменил(?:ась|ось|ся|ись)|сорвал(?:ась|ось|ся|ись)|не (?:хожу|посещаю))`,
+    after: `${mine}${times}(?:(?:(?:за)?бросил|прекратил|расторг|(?:больше )?не продлил)[аи]?|не (?:хожу|посещаю))`,
     topics: new RegExp(`${services.source}|${plans.source}`),
     canPass: true,
   },
@@ -74,7 +74,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: '',
-    after: `${mine}${times}${acts} (?:я )?(?:(?:перестал|бросил|прекратил|передумал|раздумал|расхотел)[аи]?|больше не (?:буду|хочу|могу|стану))`,
+    after: `${mine}${times}${acts} (?:я )?(?:(?:перестал|бросил|прекратил|передумал|раздумал|расхотел)[аи]?|больше не (?:буду|стану))`,
     topics: new RegExp(`${consumed.source}|${plans.source}|^uses|^car`),
   },
   {
@@ -97,7 +97,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
       '(?:разбит[аоы]?|раскурочен[аоы]?|уничтожен[аоы]?) (?:в хлам|вдребезги|полностью|в дтп|в аварии)|(?:разбил[аи]?|разбили) (?:в хлам|вдребезги)',
     topics: things,
   },
-  { before: '', after: `${mine}(?:покинул|оставил)[аи]?(?=[\\s.!]*$|,)`, topics: /^(?:residence|employer)/ },
+  { before: '', after: `${mine}покинул[аи]?(?=[\\s.!]*$|,)`, topics: /^employer/ },
   {
     before: '',
     after: '(?:пылится|пылятся|(?:стоит|лежит|стоят|лежат) без дела)',
@@ -111,7 +111,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
   },
   {
     before: '',
-    after: `(?:мне )?(?:больше |теперь |совсем )*(?:нельзя|исключил[аи]? из (?:рациона|меню)|убрал[аи]? из (?:рациона|меню|жизни))(?=[\\s.!]*$|,)`,
+    after: `(?:мне )?(?:(?:больше |теперь |совсем )+нельзя|исключил[аи]? из (?:рациона|меню)|убрал[аи]? из (?:рациона|меню|жизни))(?=[\\s.!]*$|,)`,
     topics: consumed,
     canPass: true,
   },
@@ -120,8 +120,7 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     after: '(?:мне |нам )?(?:теперь |уже |давно )*(?:плевать|наплевать|все равно|фиолетово)',
     topics: new RegExp(`^supports|${plans.source}|${consumed.source}`),
   },
-  { before: parts, after: '(?:закончил|истек|кончил|сгорел)(?:ся|ась|а|ла)?', topics: services },
-  { before: '', after: '(?:меня|нас) (?:сократил|уволил|выгнал|попросил)[аои]?', topics: /^employer/ },
+  { before: '', after: '(?:меня|нас) (?:сократил|уволил|выгнал)[аои]?', topics: /^employer/ },
   {
     before: '',
     after: '(?:у нас |у меня )?теперь (?:только |всего )?(?:один|одна|одно|две|два|три|четыре)(?=[\\s.!]*$|,)',
@@ -152,11 +151,6 @@ export const russianVerbEndings: EndingLanguage['endings'] = [
     before: '',
     after: '(?:у меня )?(?:больше|уже) не (?:любим(?:ый|ая|ое|ые)|на первом месте|номер один)',
     topics: best,
-  },
-  {
-    before: '(?:с|со)',
-    after: '(?:теперь )?все(?=[\\s.!]*$|,)',
-    topics: /^(?:residence|employer|activity|learning|drinks|eats|smoking|uses|studies|habit|my: хобб)/,
   },
   { before: '', after: '(?:я |мы )?(?:больше |теперь |уже )*не пользу(?:юсь|емся)(?=[\\s.!]*$|,)', topics: services },
   {

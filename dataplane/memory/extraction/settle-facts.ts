@@ -260,8 +260,10 @@ function settleEnded(
     !kept.has(memory.memoryId) &&
     !isStatedAfter(sentence, memory) &&
     hasEnded(ended, memory, () => statedValueOf(memory));
-  const target = known.find(isTarget);
-  if (target === undefined) return false;
+  const targets = known.filter(isTarget);
+  const [target] = targets;
+  // "My number has changed", said by a person with a phone number and a locker number.
+  if (target === undefined || isAmbiguous(targets)) return false;
   const isOther = (one: FactDecision): boolean =>
     one.kind === 'NONE' && one.reason === 'known' && one.memoryId !== target.memoryId && isWithin(one.fact, sentence);
   if (decisions.some((one) => isOther(one) && one.fact.statement?.holds === true)) {
