@@ -14,7 +14,8 @@ const owned =
   /^(?:car|has|residence|employer|household|name of|my: (?:машин|автомоб|велосипед|мотоцикл|лодк|дач|квартир))/;
 const notOwned = /^(?!car|has|residence|employer|household|name of|my: (?!хобб))/;
 /** "уехал из Твери" can be a journey. */
-const forGood = '(?=[^.!?]*(?<!\\p{L})(?:навсегда|насовсем|окончательно|(?:год|года|лет) назад|жить)(?!\\p{L}))';
+const forGood =
+  '(?=[^.!?]*(?<!\\p{L})(?:навсегда|насовсем|окончательно|(?:месяц|месяца|месяцев|год|года|лет) назад|жить)(?!\\p{L}))';
 const mine = '(?:я |мы |мне |нам |у меня |у нас )?';
 /** If another person follows the verb, that person is its subject: "Тойоту продал сосед". */
 const ownDeed =
