@@ -66,6 +66,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the authors of chan
     const revision = (number: number) =>
       until(`revision ${number} is recorded`, () => object('policyrevision', `${id}-${number}`).catch(() => undefined));
     expect((await revision(1)).spec).toMatchObject({ author: 'alice (Kubernetes user)', message: 'why' });
+    await until('the first version is observed', async () => (await authorsOf(id, 'policy.record')).length === 1);
     await by('bob', ['apply', '--filename=-'], JSON.stringify(policyOf('by-kubectl', 'second')));
     expect((await revision(2)).spec).toMatchObject({ author: 'bob (Kubernetes user)' });
     await until('both are observed', async () => (await authorsOf(id, 'policy.record')).length === 2);
