@@ -42,7 +42,7 @@ export function isKept({ metadata }: Stored<Resource>): boolean {
 
 function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): Metadata {
   const { name, labels, deletionTimestamp } = metadata;
-  // The server of a restore names the user who restores; another server names nobody.
+  // The server of a restore names the user who restores; another server has no such name.
   const { [writtenByAnnotation]: _writer, [appliedByAnnotation]: _applier, ...others } = metadata.annotations ?? {};
   const annotations = {
     [createdAnnotation]: metadata.creationTimestamp,

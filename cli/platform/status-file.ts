@@ -75,7 +75,7 @@ const statusSchema = z.object({
 export type PlatformStatus = z.infer<typeof statusSchema>;
 export type ProcessStatus = PlatformStatus['processes'][number];
 
-/** The last written status; undefined if there is none, or if it cannot be read. */
+/** The last written status; undefined if no status was written, or if it cannot be read. */
 export function readStatusFile(path: string): PlatformStatus | undefined {
   try {
     const read = statusSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));

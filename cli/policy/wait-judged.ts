@@ -11,7 +11,7 @@ const pauseMs = 200;
 /**
  * Waits until the operator has judged the given generation of a policy.
  * @param onState called with a sentence for each state that the policy passes through
- * @returns the warnings as one sentence; undefined if there are none
+ * @returns the warnings as one sentence; undefined without warnings
  * @throws CliError refused if its rules are refused, conflict if the policy was changed meanwhile, timeout
  */
 export async function waitJudged(

@@ -77,13 +77,13 @@ export type StatusView = {
   readonly gateways: readonly ReplicaRow[];
   readonly bindings: readonly BindingRow[];
   readonly workloads: readonly WorkloadRow[];
-  /** Policies that are being deleted; absent if there are none. */
+  /** Policies that are being deleted; absent if no policy is being deleted. */
   readonly policies?: readonly PolicyRow[];
-  /** Collections that resources declare; absent if there are none. */
+  /** Collections that resources declare; absent if no resource declares a collection. */
   readonly collections?: readonly CollectionRow[];
   /** Agents of the installation; absent without agents. */
   readonly agents?: readonly AgentRow[];
-  /** Versions of agents; absent if there are none. */
+  /** Versions of agents; absent if no version exists. */
   readonly agentVersions?: readonly AgentVersionRow[];
 };
 

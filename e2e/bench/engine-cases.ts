@@ -9,7 +9,7 @@ export type Case = {
   readonly body: Buffer;
   readonly work: (body: Buffer) => string | Promise<string>;
   readonly expects: string;
-  /** Upper limit of the ratio to the baseline; absent if there is none. */
+  /** Upper limit of the ratio to the baseline; absent without a limit. */
   readonly bound?: number;
   /** Baseline that the time is divided by; absent: JSON.parse of the same body. */
   readonly baseline?: (body: Buffer) => string | Promise<string>;

@@ -75,7 +75,7 @@ test('a person who signs in while the management API does not answer begins with
   expect(await firstPageOf(nowhere)).toBe('/overview');
 });
 
-test('a person whose rights the management API refuses begins with a page that needs none', async () => {
+test('a person whose rights the management API refuses begins with a page that needs no right', async () => {
   await using refusing = await startRefusing(403);
   expect(await firstPageOf(new URL(refusing.url))).toBe('/agents');
 });

@@ -143,7 +143,7 @@ describe('the users whom the API server names', () => {
     expect(await authorsOf('two-authors')).toEqual(['alice', 'alice']);
   });
 
-  test('nobody can forge, change or remove the names in a write that leaves the spec', async () => {
+  test('no user can forge, change or remove the names in a write that leaves the spec unchanged', async () => {
     await create('alice', 'forged');
     const keeps = async () => expect(await authorsOf('forged')).toEqual(['alice', 'alice']);
     await patch('bob', 'forged', { metadata: { annotations: forged, labels: { seen: 'yes' } } });

@@ -4,7 +4,7 @@ export type Leadership = AsyncDisposable & {
   readonly elected: Promise<void>;
   /** Resolves with a message when leadership is lost other than by disposal: the process must exit. */
   readonly lost: Promise<string>;
-  /** A fault of the election that only a restart resolves; undefined if there is none. */
+  /** A fault of the election that only a restart resolves; undefined without such a fault. */
   problem(): string | undefined;
 };
 

@@ -17,7 +17,7 @@ export async function readJob(job: ReadJob): Promise<ReadJobAnswer> {
   return { ...extraction, contentHash };
 }
 
-/** The bytes of a file of a known format, or why there are none. */
+/** The bytes of a file of a known format, or the reason for which the file was not read. */
 async function bytesOf({ path, fileBytes }: ReadJob): Promise<Uint8Array | ReadJobAnswer> {
   if (!isKnownFormat(path)) return { kind: 'fault', fault: 'unsupported' };
   try {

@@ -36,7 +36,7 @@ test('a page of tasks with their artifacts ends before 4 MiB, and has at least o
   expect(pagesOf([], { includeArtifacts: 'true' })).toEqual([0]);
 });
 
-test('a list of tasks after a time has those of the same millisecond, and none from before a part of it', () => {
+test('a list of tasks after a time has the tasks of the same millisecond, and no task before a fraction of it', () => {
   const tasks = [taskOf(1, 1_000), taskOf(2, 1_000)];
   // The second task has the earlier time: 2026-01-07T00:00:00.000Z.
   const after = (statusTimestampAfter: string) => pagesOf(tasks, { statusTimestampAfter });

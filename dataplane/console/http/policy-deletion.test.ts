@@ -85,7 +85,7 @@ test.each([
 });
 
 test.each([{ kind: 'away' } as const, busy, { ...busy, status: 500, code: 'internal' }])(
-  'a policy of which nobody knows whether it is being deleted is neither edited nor saved: %o',
+  'a policy is neither edited nor saved while it is unknown whether it is being deleted: %o',
   async (overview) => {
     const { send, save, sent } = open(overview);
     const { text } = await send(`/policies/${id}`);

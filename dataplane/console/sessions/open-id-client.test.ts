@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { createOpenIdClient, SignInError } from './open-id-client.ts';
 
-/** An OpenID provider that refuses every code, and keeps the token requests; `answer` is the status of each, 0 for none. */
+/** An OpenID provider that refuses every code, and keeps the token requests; `answer` is the status of each answer, 0 for no answer. */
 async function startProvider() {
   const asked: URLSearchParams[] = [];
   const credentials: (string | undefined)[] = [];

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       .toReversed();
   }
 
-  test('the cause of a failed reindex is shown to those who may write the collection, and not to its readers', async () => {
+  test('only users who may write the collection see the cause of a failed reindex', async () => {
     const body = { name: 'failing', visibility: 'public', embedding_profile_id: 'test-profile' };
     const id = String((await service.call(ann, '/v1/collections', body)).json['collection_id']);
     await database.database.sql`

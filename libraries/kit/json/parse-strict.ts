@@ -82,7 +82,7 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   return { strings, depth: deepest, mostValues };
 }
 
-/** Offset of the closing quote of the string that begins at `start`; the length of the bytes if there is none. */
+/** Offset of the closing quote of the string that begins at `start`; the length of the bytes if the string does not end. */
 function closingQuote(bytes: Buffer, start: number): number {
   const near = Math.min(bytes.length, start + LONG_STRING);
   let at = start;
@@ -96,7 +96,7 @@ function closingQuote(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Offset of the first quote or backslash at or after `from`; the length of the bytes if there is none. */
+/** Offset of the first quote or backslash at or after `from`; the length of the bytes if the string does not end. */
 function skipPlain(bytes: Buffer, from: number): number {
   const quote = bytes.indexOf(0x22, from);
   const end = quote < 0 ? bytes.length : quote;

@@ -22,7 +22,7 @@ import { knownDependencies, runningReports } from './known-dependencies.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type ModelReader = {
-  /** Reads the binding of a model live; undefined if there is none. */
+  /** Reads the binding of a model live; undefined if the model has no binding. */
   find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
   /**
    * The data from which the state of a model is computed: a live read of the route, cached reports, and the running

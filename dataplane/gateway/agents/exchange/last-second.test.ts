@@ -82,7 +82,7 @@ async function tradeAfter(timeoutMs: number, afterMs: number) {
   return { endsWithGrant: decodeJwt(result.token).exp === decodeJwt(grant).exp, expiresIn: result.expiresIn };
 }
 
-test('a run gets tokens until its last moment, which end with its grant, and none after it', async () => {
+test('a run gets tokens until its last moment, which end with its grant, and no token after it', async () => {
   // The grant of a run of 20 s ends 20 s after the whole second in which it was signed.
   expect(await tradeAfter(20_000, 18_499)).toEqual({ endsWithGrant: true, expiresIn: 2 });
   expect(await tradeAfter(20_000, 18_500)).toEqual({ endsWithGrant: true, expiresIn: 1 });

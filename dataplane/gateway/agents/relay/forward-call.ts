@@ -115,8 +115,8 @@ export async function forwardCall(plane: ForwardParts, routed: Forward): Promise
       await exchangeWithProcess(plane, forward, () => undefined);
     } finally {
       // A task has the answer of a run, which its caller may have left to read it here.
-      const isCounted = arrived !== undefined || call.operation.name.startsWith('tasks:');
-      if (isCounted) forwarded.counted = countBytes(plane, forward);
+      if (arrived !== undefined || call.operation.name.startsWith('tasks:'))
+        forwarded.counted = countBytes(plane, forward);
     }
     return releaseOnceSent(held, exchange.outgoing);
   }
@@ -132,8 +132,7 @@ export async function forwardCall(plane: ForwardParts, routed: Forward): Promise
   plane.metrics.runs.add(1);
   const onContinued = (continuedMs: number): void => {
     run.endAfter(continuedMs);
-    // The process of a flow reports the tokens of its runs. Runs of an image are counted by the gateway until the run
-    // has ended.
+    // The process of a flow reports the tokens of its runs. The gateway counts the runs of an image until they end.
     if (version.sdk === undefined) return;
     held.use(plane.pins.pin({ agentId: admitted.spec.agentId, versionId: version.versionId }));
     const kept = held.move();
